@@ -238,7 +238,7 @@ DEVICE void consumer(struct smem *shared, const struct fused_args *all, int cons
         /* The biases arrive while the other consumer multiplies. */
         load_bias(shared->bias[consumer], all, tile.n * BN);
         /* The other consumer has issued the last multiplication of its tile. A consumer that is a
-         * round of the ring ahead would take an old phase's parity for its own. mbarrier.try_wait */
+         * round of the ring ahead would take an old phase for its own. mbarrier.try_wait */
         mbarrier_wait(&shared->order[consumer], order_phase);
         order_phase ^= 1;
         struct pipeline_state release = state; /* the next to release */

@@ -130,7 +130,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int cons
          number += CONSUMERS * gridDim.x) {
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
         /* The other consumer has issued the last multiplication of its tile. A consumer that is a
-         * round of the ring ahead would take an old phase's parity for its own. mbarrier.try_wait */
+         * round of the ring ahead would take an old phase for its own. mbarrier.try_wait */
         mbarrier_wait(&shared->order[consumer], order_phase);
         order_phase ^= 1;
         struct pipeline_state release = state; /* the next to release */

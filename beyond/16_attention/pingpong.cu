@@ -1,8 +1,8 @@
 /*
  * 16_attention, second step: one consumer's softmax runs under the other's multiplications.
  *
- * The idea: the consumers of serial.cu meet at the same barriers, so they tend to take their
- * exponentials at the same time. Here they take turns at the Tensor Core, as in 08, but at every
+ * The idea: in serial.cu the second consumer is one product behind, and a softmax is longer, so the
+ * Tensor Core idles. Here they take turns at the Tensor Core, as in 08, but at every
  * block: a consumer issues the product of its last block's values and that of its next keys, hands
  * over, and takes the exponentials when both are complete. What it costs: the product of the values
  * comes an iteration later. What it hides: the softmax, as far as it is no longer than the other's

@@ -36,13 +36,17 @@ static bool encode_number(const char *text, struct ptx_type type, unsigned char 
 static int encode_name(struct buffers *buffers, const char *text, size_t room, unsigned char *to) {
     const struct buffer *const b = buffers_find(buffers, text);
     const struct map *const m = buffers_find_map(buffers, text);
-    struct tensor_map encoded;
+    struct tensor_map encoded __attribute__((aligned(64)));
     if (b) {
         if (room < sizeof b->memory) return -1;
         memcpy(to, &b->memory, sizeof b->memory);
         return 1;
     }
     if (!m) return 0;
+    if (room >= sizeof m->memory && room < sizeof encoded) {
+        memcpy(to, &m->memory, sizeof m->memory);
+        return m->memory ? 1 : -1;
+    }
     if (room < sizeof encoded || !map_encode(m, &encoded)) return -1;
     memcpy(to, &encoded, sizeof encoded);
     return 1;

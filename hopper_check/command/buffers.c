@@ -7,6 +7,7 @@
 
 #include "backend.h"
 #include "sim/models/element_values.h"
+#include "sim/models/tensor_map.h"
 #include "splitmix64.h"
 
 static const struct {
@@ -119,36 +120,77 @@ bool buffers_add(struct buffers *buffers, const char *text, bool writable) {
     return true;
 }
 
+/* "4x128x64", outermost first, as [2] = 4, [1] = 128, [0] = 64: how many; 0: it is none. */
+static int take_extents(const char **text, char between, int most, int64_t *extent) {
+    int64_t given[MOST_RANK];
+    int count = 0;
+    for (;; ++*text) {
+        char *end;
+        if (count == most) return 0;
+        given[count++] = strtoll(*text, &end, 10);
+        if (end == *text || given[count - 1] < 0) return 0;
+        *text = end;
+        if (*end != between) break;
+    }
+    for (int i = 0; i < count; ++i)
+        extent[i] = given[count - 1 - i];
+    return count;
+}
+
+/* Of the buffer as it is: rows, one behind the other. */
+static void usual_shape(struct map *m) {
+    m->extent[0] = (int64_t)(m->rank > 1 ? m->buffer->initial.columns
+                                         : m->buffer->initial.rows * m->buffer->initial.columns);
+    m->extent[1] = (int64_t)m->buffer->initial.rows;
+    m->stride[1] = (int64_t)m->buffer->initial.columns;
+}
+
+/* BOX[:SWIZZLE[:EXTENTS:STRIDES]]; the innermost stride is 1 and not given. */
+static const char *parse_map(struct map *m, const char *text) {
+    static const int widths[] = {0, 32, 64, 128};
+    char *end;
+    m->rank = take_extents(&text, 'x', MOST_RANK, m->box);
+    if (!m->rank) return "expected NAME=BUFFER:BOX[:SWIZZLE[:EXTENTS:STRIDES]]";
+    if (*text == ':') {
+        const long width = strtol(text + 1, &end, 10);
+        int i = 0;
+        while (i < 4 && widths[i] != width)
+            ++i;
+        if (i == 4 || end == text + 1) return "a swizzle is 32, 64 or 128 bytes, or 0";
+        m->swizzle = (enum gemm_swizzle)i;
+        text = end;
+    }
+    if (!*text) {
+        if (m->rank > 2) return "the extents and strides of a box of more than two are missing";
+        usual_shape(m);
+        return NULL;
+    }
+    if (*text++ != ':' || take_extents(&text, 'x', MOST_RANK, m->extent) != m->rank)
+        return "it has to have as many extents as its box";
+    if (m->rank > 1 &&
+        (*text++ != ':' || take_extents(&text, ',', MOST_RANK - 1, m->stride + 1) != m->rank - 1 ||
+         *text))
+        return "it has to have one stride fewer than its box has extents, with commas between";
+    return NULL;
+}
+
 bool buffers_add_map(struct buffers *buffers, const char *text) {
     if (buffers->maps == MOST_BUFFERS) return complain(text, "too many maps");
     struct map *const m = &buffers->map[buffers->maps];
     char of[NAME_LENGTH];
     const char *rest;
-    int swizzle = 0;
     memset(m, 0, sizeof *m);
-    if (!take_name(text, m->name, &rest) ||
-        sscanf(rest, "%63[^:]:%dx%d:%d", of, &m->box_rows, &m->box_columns, &swizzle) < 3)
-        return complain(text, "expected NAME=BUFFER:ROWSxCOLUMNS[:SWIZZLE]");
+    const size_t length = take_name(text, m->name, &rest) ? strcspn(rest, ":") : 0;
+    if (!length || length >= sizeof of || !rest[length])
+        return complain(text, "expected NAME=BUFFER:BOX[:SWIZZLE[:EXTENTS:STRIDES]]");
+    memcpy(of, rest, length);
+    of[length] = 0;
     m->buffer = buffers_find(buffers, of);
     if (!m->buffer) return complain(text, "there is no such buffer in front of it");
     if (types[type_index(m->buffer->type)].gemm < 0)
         return complain(text, "no tensor map of elements of this type is modelled yet");
-    switch (swizzle) {
-    case 0:
-        m->swizzle = SWIZZLE_NONE;
-        break;
-    case 32:
-        m->swizzle = SWIZZLE_32B;
-        break;
-    case 64:
-        m->swizzle = SWIZZLE_64B;
-        break;
-    case 128:
-        m->swizzle = SWIZZLE_128B;
-        break;
-    default:
-        return complain(text, "a swizzle is 32, 64 or 128 bytes, or 0");
-    }
+    const char *const fault = parse_map(m, rest + length + 1);
+    if (fault) return complain(text, fault);
     ++buffers->maps;
     return true;
 }
@@ -177,10 +219,24 @@ const struct map *buffers_find_map(const struct buffers *buffers, const char *na
 
 bool map_encode(const struct map *map, struct tensor_map *out) {
     const struct buffer *const b = map->buffer;
-    return gemm_tensor_map(out, (enum gemm_type)types[type_index(b->type)].gemm, b->memory,
-                           (int)b->initial.rows, (int)b->initial.columns,
-                           (int64_t)b->initial.columns, map->box_rows, map->box_columns,
-                           map->swizzle) == GEMM_OK;
+    const int type = type_index(b->type), bytes = types[type].bytes;
+    struct tensor_map_fields f = {.base = b->memory,
+                                  .rows = map->rank > 1 ? map->extent[1] : 1,
+                                  .columns = map->extent[0],
+                                  .box_rows = map->rank > 1 ? (int)map->box[1] : 1,
+                                  .box_columns = (int)map->box[0],
+                                  .element_bytes = bytes,
+                                  .type = (enum gemm_type)types[type].gemm,
+                                  .swizzle = map->swizzle,
+                                  .rank = map->rank};
+    f.pitch = map->rank > 1 ? map->stride[1] * bytes : (f.columns * bytes + 15) / 16 * 16;
+    for (int i = 2; i < map->rank; ++i) {
+        f.outer_pitch[i - 2] = map->stride[i] * bytes;
+        f.outer_extent[i - 2] = (uint32_t)map->extent[i];
+        f.outer_box[i - 2] = (uint16_t)map->box[i];
+    }
+    const char *const fault = tensor_map_encode(out, &f);
+    return !fault || complain(map->name, fault);
 }
 
 /* ---- runs ---- */
@@ -196,6 +252,14 @@ bool buffers_allocate(struct buffers *buffers) {
         if (!b->memory) return complain(b->name, "no memory for it");
         backend_copy_in(b->memory, b->initial.data, bytes_of(b));
     }
+    for (int i = 0; i < buffers->maps; ++i) {
+        struct map *const m = &buffers->map[i];
+        struct tensor_map encoded __attribute__((aligned(64)));
+        m->memory = backend_alloc(sizeof encoded, m->name, false);
+        if (!m->memory) return complain(m->name, "no memory for it");
+        if (!map_encode(m, &encoded)) return false;
+        backend_copy_in(m->memory, &encoded, sizeof encoded);
+    }
     return true;
 }
 
@@ -203,6 +267,10 @@ void buffers_free(struct buffers *buffers) {
     for (int i = 0; i < buffers->count; ++i) {
         if (buffers->buffer[i].memory) backend_free(buffers->buffer[i].memory);
         buffers->buffer[i].memory = NULL;
+    }
+    for (int i = 0; i < buffers->maps; ++i) {
+        if (buffers->map[i].memory) backend_free(buffers->map[i].memory);
+        buffers->map[i].memory = NULL;
     }
 }
 

@@ -7,7 +7,7 @@
 #include "command/npy.h"
 #include "gemm.h"
 
-enum { MOST_BUFFERS = 64, NAME_LENGTH = 64 };
+enum { MOST_BUFFERS = 64, NAME_LENGTH = 64, MOST_RANK = 5 };
 
 struct buffer {
     char name[NAME_LENGTH];
@@ -21,8 +21,11 @@ struct buffer {
 struct map {
     char name[NAME_LENGTH];
     const struct buffer *buffer;
-    int box_rows, box_columns;
+    int rank; /* the innermost dimension is [0] */
+    int64_t box[MOST_RANK], extent[MOST_RANK], stride[MOST_RANK]; /* strides in elements */
     enum gemm_swizzle swizzle;
+    void *
+        memory; /* a copy of it in global memory, during a run: for a parameter that points there */
 };
 
 struct buffers {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "command/terms.h"
 #include "program/sites.h"
 #include "sim/core/hazards.h"
 
@@ -77,12 +78,23 @@ static void print_schedules(FILE *out, unsigned schedules) {
     }
 }
 
+/* Where the rule stands, and what a stranger calls the cure. */
+static void print_terms(FILE *out, const struct finding *f) {
+    const char *const section = terms_section(f->rule);
+    const struct term *t;
+    if (section) fprintf(out, "    rule: %s\n", section);
+    for (int i = 0; f->text && (t = terms_in(f->text, i)); ++i)
+        fprintf(out, "    %s() is %s%s%s\n", t->wrapper, t->ptx, t->cuda ? ", cuda::ptx::" : "",
+                t->cuda ? t->cuda : "");
+}
+
 void findings_print(FILE *out) {
     for (int i = 0; i < count; ++i) {
         const struct finding *const f = &finding[i];
         fprintf(out, "%s\n", f->text ? f->text : f->rule);
         print_chain(out, &f->side[0], "here");
         if (f->sides > 1) print_chain(out, &f->side[1], "there");
+        print_terms(out, f);
         fprintf(out, "    found under: ");
         print_schedules(out, f->schedules);
         fputs("\n", out);
@@ -124,6 +136,10 @@ void findings_json(FILE *out) {
         const struct finding *const f = &finding[i];
         fprintf(out, "%s\n    {\"rule\": ", i ? "," : "");
         json_string(out, f->rule);
+        if (terms_section(f->rule)) {
+            fprintf(out, ", \"section\": ");
+            json_string(out, terms_section(f->rule));
+        }
         fprintf(out, ", \"text\": ");
         json_string(out, f->text ? f->text : "");
         fprintf(out, ", \"reports\": %d, \"schedules\": \"", f->reports);

@@ -136,6 +136,7 @@ static enum exit run_once(struct options *o, enum sim_schedule schedule) {
     }
     buffers_free(&o->buffers);
     backend_close();
+    o->launch.silent = true; /* the first run has printed it */
     return code;
 }
 
@@ -238,6 +239,10 @@ int main(int argc, char **argv) {
         return EXIT_CLEAN;
     }
     if (!options_parse(argc, argv, &options)) return EXIT_BAD_INPUT;
+    if (!strcmp(options.command, "summary")) {
+        instructions_summary(stdout);
+        return EXIT_CLEAN;
+    }
     if (!strcmp(options.command, "instructions")) {
         instructions_print(stdout);
         return EXIT_CLEAN;

@@ -5,43 +5,47 @@
 #include <string.h>
 
 void options_help(FILE *out) {
-    fputs("usage: hopper_check run KERNEL.ptx [OPTION...] [ARGUMENT...]\n"
-          "       hopper_check list KERNEL.ptx\n"
-          "       hopper_check instructions\n"
-          "\n"
-          "run executes a kernel on the simulator and reports races and broken rules.\n"
-          "list says which kernels there are, and what in them is not modelled.\n"
-          "instructions prints which instructions are modelled, and how.\n"
-          "\n"
-          "  --entry NAME             the kernel, if there are several\n"
-          "  --grid X[,Y[,Z]]         CTAs (default 1)\n"
-          "  --block X[,Y[,Z]]        threads of a CTA (default: what the kernel declares)\n"
-          "  --cluster X[,Y[,Z]]      CTAs of a cluster (default: what the kernel declares)\n"
-          "  --shared BYTES           dynamic shared memory (default 0)\n"
-          "  --input NAME=SPEC        global memory that the kernel may only read\n"
-          "  --buffer NAME=SPEC       global memory that it may write, too\n"
-          "  --map NAME=BUFFER:ROWSxCOLUMNS[:SWIZZLE]   a tensor map; the box in elements\n"
-          "  --write NAME=FILE.npy    what the buffer holds after the last run\n"
-          "  --expect NAME=FILE.npy   what it has to hold after each\n"
-          "  --schedule NAME          time, early, late, random or all (default all)\n"
-          "  --seed N                 of random (default 1)\n"
-          "  --sms N                  SMs (default 4)\n"
-          "  --elect any              elect.sync takes the lane that the schedule says\n"
-          "                           (default lowest)\n"
-          "  --doubtful on|off        also the rules that are in doubt (default off)\n"
-          "  --step-limit N           turns of threads before a launch counts as endless\n"
-          "  --branch-limit N         branches in one turn of a thread, likewise\n"
-          "  --json FILE              the findings, as JSON\n"
-          "\n"
-          "SPEC: TYPE:ROWSxCOLUMNS[:zeros], TYPE:ROWSxCOLUMNS:integers[:SEED] or TYPE:FILE.npy,\n"
-          "TYPE one of f16 bf16 e4m3 f32 f64 i8 to u64.\n"
-          "An argument for each parameter: a number, the name of a buffer or of a map, or of a\n"
-          "struct {OFFSET=VALUE,...}, where a number has its type in front: 432=i32:200.\n"
-          "\n"
-          "Ends with 0: clean; 1: a buffer is not as expected, or the launch was refused;\n"
-          "2: the command line or the PTX is wrong; 3: no memory; 4: findings; 5: no verdict,\n"
-          "the kernel has an instruction that is not modelled.\n",
-          out);
+    fputs(
+        "usage: hopper_check run KERNEL.ptx [OPTION...] [ARGUMENT...]\n"
+        "       hopper_check list KERNEL.ptx\n"
+        "       hopper_check instructions|summary\n"
+        "\n"
+        "run executes a kernel on the simulator and reports races and broken rules.\n"
+        "list says which kernels there are, and what in them is not modelled.\n"
+        "instructions prints which instructions are modelled, and how; summary their names alone.\n"
+        "\n"
+        "  --entry NAME             the kernel, if there are several\n"
+        "  --grid X[,Y[,Z]]         CTAs (default 1)\n"
+        "  --block X[,Y[,Z]]        threads of a CTA (default: what the kernel declares)\n"
+        "  --cluster X[,Y[,Z]]      CTAs of a cluster (default: what the kernel declares)\n"
+        "  --shared BYTES           dynamic shared memory (default 0)\n"
+        "  --input NAME=SPEC        global memory that the kernel may only read\n"
+        "  --buffer NAME=SPEC       global memory that it may write, too\n"
+        "  --map NAME=BUFFER:BOX[:SWIZZLE[:EXTENTS:STRIDES]]   a tensor map\n"
+        "  --write NAME=FILE.npy    what the buffer holds after the last run\n"
+        "  --expect NAME=FILE.npy   what it has to hold after each\n"
+        "  --schedule NAME          time, early, late, random or all (default all)\n"
+        "  --seed N                 of random (default 1)\n"
+        "  --sms N                  SMs (default 4)\n"
+        "  --elect any              elect.sync takes the lane that the schedule says\n"
+        "                           (default lowest)\n"
+        "  --doubtful on|off        also the rules that are in doubt (default off)\n"
+        "  --step-limit N           turns of threads before a launch counts as endless\n"
+        "  --branch-limit N         branches in one turn of a thread, likewise\n"
+        "  --json FILE              the findings, as JSON\n"
+        "\n"
+        "SPEC: TYPE:ROWSxCOLUMNS[:zeros], TYPE:ROWSxCOLUMNS:integers[:SEED] or TYPE:FILE.npy,\n"
+        "TYPE one of f16 bf16 e4m3 f32 f64 i8 to u64.\n"
+        "BOX, EXTENTS: AxBx..., in elements, the innermost dimension last; STRIDES: A,B,..., in\n"
+        "elements, without the innermost, which is 1. Without EXTENTS: those of the buffer.\n"
+        "A pointer to a map points to a copy of it in global memory.\n"
+        "An argument for each parameter: a number, the name of a buffer or of a map, or of a\n"
+        "struct {OFFSET=VALUE,...}, where a number has its type in front: 432=i32:200.\n"
+        "\n"
+        "Ends with 0: clean; 1: a buffer is not as expected, or the launch was refused;\n"
+        "2: the command line or the PTX is wrong; 3: no memory; 4: findings; 5: no verdict,\n"
+        "the kernel has an instruction that is not modelled.\n",
+        out);
 }
 
 static bool complain(const char *option, const char *value, const char *why) {
@@ -137,7 +141,7 @@ bool options_parse(int argc, char **argv, struct options *o) {
     if (argc < 2) return complain("which command?", NULL, "run, list or instructions; --help");
     o->command = argv[1];
     int i = 2;
-    if (strcmp(o->command, "instructions") != 0) {
+    if (strcmp(o->command, "instructions") != 0 && strcmp(o->command, "summary") != 0) {
         if (argc < 3) return complain(o->command, NULL, "which file of PTX?");
         o->ptx = argv[i++];
     }

@@ -7,8 +7,6 @@
 #include "backend.h"
 #include "sim/core/grid.h"
 
-enum { MOST_STACK_BYTES = 96 << 10 }; /* of a fiber's 128 KiB */
-
 static int count(struct three v) { return v.x * v.y * v.z; }
 
 static const char *name_of(const struct launch *l) { return l->program->function->name; }

@@ -126,7 +126,10 @@ static void endless(const struct operation *op, uint64_t branches) {
               (unsigned long long)branches);
 }
 
-static void execute(struct frame *frame) {
+static bool call(const struct operation *op, const struct frame *caller);
+
+/* Up to the end of the function; false: the thread has ended in it. */
+static bool execute(struct frame *frame) {
     const struct operation *const program = frame->program->operation, *op = program;
     const struct sim_thread *const thread = sim_thread();
     uint64_t executed = 0, branches = 0, turn = thread->turns;
@@ -155,30 +158,80 @@ static void execute(struct frame *frame) {
             }
             op = program + op->target - 1;
             break;
+        case FLOW_CALL:
+            launch_running->executed += executed;
+            executed = 0;
+            if (!call(op, frame)) return false;
+            break;
+        case FLOW_RETURN:
         case FLOW_EXIT:
             launch_running->executed += executed;
-            return;
+            return op->flow == FLOW_RETURN;
         }
     }
+}
+
+static size_t local_bytes(const struct program *program) {
+    return ((size_t)program->local_bytes + 15) & ~(size_t)15;
+}
+
+/* What a frame begins with: its memory has local_bytes() and the program's frame_bytes. */
+static void begin(struct frame *frame, unsigned char *memory) {
+    const struct program *const program = frame->program;
+    frame->local = memory;
+    frame->registers = memory + local_bytes(program);
+    memset(memory, 0xfe, local_bytes(program)); /* no value, and the same in every run */
+    memcpy(frame->registers, program->image, (size_t)program->frame_bytes);
+    for (int i = 0; i < program->presets; ++i) {
+        const uint64_t value = preset_value(&program->preset[i], frame, sim_thread());
+        memcpy(frame->registers + program->preset[i].at, &value, (size_t)program->preset[i].bytes);
+    }
+}
+
+static size_t stack_bytes(const struct program *program) {
+    enum { OWN = 512 }; /* of the functions that execute it */
+    return local_bytes(program) + (size_t)program->frame_bytes + program->function->param_bytes +
+           OWN;
+}
+
+/* What it passes lies in the caller's local memory; what it returns goes there. */
+static __attribute__((noinline)) bool call(const struct operation *op, const struct frame *caller) {
+    const struct program *const program = op->callee;
+    const struct ptx_function *const f = program->function;
+    const size_t stack = caller->stack + stack_bytes(program);
+    if (stack > MOST_STACK_BYTES) {
+        sim_at(op->file, op->line);
+        sim_fatal("stack", NULL,
+                  "%s is called %zu bytes deep: frames of more than %d bytes together are not "
+                  "modelled\n    Does it call itself without end?",
+                  f->name, stack, MOST_STACK_BYTES);
+    }
+    unsigned char parameters[f->param_bytes + 1] __attribute__((aligned(16)));
+    unsigned char memory[local_bytes(program) + (size_t)program->frame_bytes + 1]
+        __attribute__((aligned(16)));
+    struct frame frame = {.program = program, .parameters = parameters, .stack = stack};
+    for (int i = 0; i < f->params; ++i)
+        memcpy(parameters + f->param[i].offset, caller->local + op->list[i], f->param[i].bytes);
+    begin(&frame, memory);
+    const bool returns = execute(&frame);
+    for (int i = 0; i < f->results; ++i)
+        memcpy(caller->local + op->list[f->params + i], frame.local + f->variable[i].offset,
+               f->variable[i].bytes);
+    return returns;
 }
 
 /* The registers lie on the fiber's stack, and end where the simulator takes a kernel's frame to
  * end. */
 static __attribute__((noinline)) void run_thread(const unsigned char *parameters) {
     const struct program *const program = launch_running->program;
-    const size_t local = ((size_t)program->local_bytes + 15) & ~(size_t)15;
-    unsigned char memory[local + (size_t)program->frame_bytes + 1] __attribute__((aligned(16)));
+    unsigned char memory[local_bytes(program) + (size_t)program->frame_bytes + 1]
+        __attribute__((aligned(16)));
     struct frame frame = {
-        .program = program, .parameters = parameters, .local = memory, .registers = memory + local};
-    memset(frame.local, 0xfe, local); /* no value, and the same in every run */
-    memcpy(frame.registers, program->image, (size_t)program->frame_bytes);
-    for (int i = 0; i < program->presets; ++i) {
-        const uint64_t value = preset_value(&program->preset[i], &frame, sim_thread());
-        memcpy(frame.registers + program->preset[i].at, &value, (size_t)program->preset[i].bytes);
-    }
+        .program = program, .parameters = parameters, .stack = stack_bytes(program)};
+    begin(&frame, memory);
     sim_self->parameters = frame.registers + program->frame_bytes;
     sim_self->named_registers = true;
-    execute(&frame);
+    (void)execute(&frame);
 }
 
 /* What the launch passes by value is not looked at: all threads read the one copy that it keeps. */

@@ -16,6 +16,7 @@ struct launch {
     struct three grid, block, cluster;
     int dynamic_shared_bytes;
     int parameters_at; /* where the kernel's parameters begin in what the launch passes */
+    bool silent;       /* what the kernel prints is left out */
     bool elect_any;    /* elect.sync takes the lane that the schedule says, and not the lowest */
     uint64_t branch_limit; /* taken in one turn of a thread, after which it counts as endless */
     uint64_t executed;     /* instructions, of all threads that have ended */

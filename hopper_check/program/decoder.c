@@ -106,6 +106,7 @@ const struct ptx_variable *find_variable(const struct decoder *d, const char *na
 /* The address of a variable: as a parameter and in local memory a generic one, in shared memory one
  * of its window. */
 static int symbol(struct decoder *d, const struct ptx_operand *operand, int bytes) {
+    if (!strcmp(operand->name, "WARP_SZ")) return constant(d, 32, bytes);
     const struct ptx_variable *const v = find_variable(d, operand->name);
     if (!v) {
         refuse(d, "its operand is the address of a function, or of what is not in this module");
@@ -128,7 +129,7 @@ static int special(struct decoder *d, const struct ptx_operand *operand, int byt
     for (int i = 0; i < SPECIALS; ++i)
         if (!strcmp(special_names[i], operand->name))
             return preset(d, (enum special)i, 0, bytes, NULL);
-    if (!strcmp(operand->name, "WARP_SZ")) return constant(d, 32, bytes);
+    if (!strncmp(operand->name, "envreg", 6)) return constant(d, 0, bytes); /* the driver's */
     refuse(d, "it reads a special register that is not modelled");
     return 0;
 }

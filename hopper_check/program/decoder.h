@@ -14,7 +14,7 @@ enum { WORDS = 20, WORD_LENGTH = 48 };
 
 struct decoder {
     struct ptx_module *module;
-    struct program *program;
+    struct program *program, *kernel;
     struct slots slots;
     const struct ptx_instruction *source;
     struct operation *op;
@@ -70,6 +70,10 @@ void take_address(struct decoder *d, int i, const struct ptx_operand *operand);
 void take_list(struct decoder *d, const struct ptx_operand *operand, char letter, bool written);
 /* The variable of that name: of the function, or of the module. */
 const struct ptx_variable *find_variable(const struct decoder *d, const char *name);
+
+/* The program of a function that the kernel calls, which may not be decoded yet. NULL: it is not in
+ * this module. */
+struct program *program_called(const struct decoder *d, const char *name);
 
 typedef void decode_instruction(struct decoder *d);
 

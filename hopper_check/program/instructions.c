@@ -1,15 +1,17 @@
 /* instructions.c: looking up opcodes. */
 #include "program/instructions.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const struct scalar_group *const scalar_groups[] = {
     &integer_group, &carry_group, &wide_integer_group, &logic_group, &bit_group,
     &select_group,  &float_group, &double_group,       &half_group,  &approximate_group};
 static const struct family_group *const family_groups[] = {
-    &compare_families, &convert_families, &memory_families,  &address_families,
-    &warp_families,    &matrix_families,  &barrier_families, &mbarrier_families,
-    &copy_families,    &tensor_families,  &control_families};
+    &compare_families,   &convert_families, &memory_families, &atomic_families,
+    &address_families,   &warp_families,    &matrix_families, &barrier_families,
+    &mbarrier_families,  &copy_families,    &tensor_families, &control_families,
+    &tensor_map_families};
 enum {
     SCALAR_GROUPS = sizeof scalar_groups / sizeof *scalar_groups,
     FAMILY_GROUPS = sizeof family_groups / sizeof *family_groups
@@ -27,13 +29,10 @@ static const struct family refused[] = {
     {"clusterlaunchcontrol", NULL, REFUSED, "an instruction of Blackwell"},
     {"multimem", NULL, REFUSED, "multicast memory is not modelled"},
     {"wmma", NULL, REFUSED, "its fragments' layout is not specified"},
-    {"tensormap", NULL, REFUSED, "editing tensor maps is not modelled yet"},
-    {"st.async", NULL, REFUSED, "asynchronous stores are not modelled yet"},
     {"red.async", NULL, REFUSED, "asynchronous reductions are not modelled yet"},
     {"st.bulk", NULL, REFUSED, "bulk stores are not modelled yet"},
     {"brx.idx", NULL, REFUSED, "indirect branches are not modelled yet"},
     {"alloca", NULL, REFUSED, "stacks of variable size are not modelled"},
-    {"nanosleep", NULL, REFUSED, "sleeping is not modelled yet"},
     {"activemask", NULL, REFUSED, "which lanes run together is not specified"},
 };
 
@@ -133,8 +132,10 @@ void instruction_decode(struct decoder *d) {
     no_more_words(d);
 }
 
+static const char *const fidelity_names[] = {"modelled", "approximate", "ordering only", "refused"};
+
 void instructions_print(FILE *out) {
-    static const char *const names[] = {"modelled", "approximate", "ordering only", "refused"};
+    const char *const *const names = fidelity_names;
     const struct family_group own = FAMILY_GROUP(refused);
     for (int g = 0; g < SCALAR_GROUPS; ++g)
         for (int i = 0; i < scalar_groups[g]->rows; ++i)
@@ -145,5 +146,51 @@ void instructions_print(FILE *out) {
         for (int i = 0; i < group->rows; ++i)
             fprintf(out, "%-37s... %-14s %s\n", group->row[i].words, names[group->row[i].fidelity],
                     group->row[i].section);
+    }
+}
+
+/* ---- the summary: a row for each fidelity, with the opcodes' first words, or families ---- */
+
+enum { MOST_NAMES = 512, NAME = 48 };
+struct names {
+    char name[MOST_NAMES][NAME];
+    int count;
+};
+
+static int by_name(const void *a, const void *b) { return strcmp(a, b); }
+
+static void add_name(struct names *names, const char *text, size_t length) {
+    if (length >= NAME) length = NAME - 1;
+    for (int i = 0; i < names->count; ++i)
+        if (!strncmp(names->name[i], text, length) && !names->name[i][length]) return;
+    if (names->count == MOST_NAMES) return;
+    memcpy(names->name[names->count], text, length);
+    names->name[names->count++][length] = 0;
+}
+
+static void collect(struct names *names, enum fidelity fidelity) {
+    const struct family_group own = FAMILY_GROUP(refused);
+    names->count = 0;
+    for (int g = 0; g < SCALAR_GROUPS; ++g)
+        for (int i = 0; i < scalar_groups[g]->rows && scalar_groups[g]->fidelity == fidelity; ++i)
+            add_name(names, scalar_groups[g]->row[i].opcode,
+                     strcspn(scalar_groups[g]->row[i].opcode, "."));
+    for (int g = 0; g <= FAMILY_GROUPS; ++g) {
+        const struct family_group *const group = g < FAMILY_GROUPS ? family_groups[g] : &own;
+        for (int i = 0; i < group->rows; ++i)
+            if (group->row[i].fidelity == fidelity)
+                add_name(names, group->row[i].words, strlen(group->row[i].words));
+    }
+    qsort(names->name, (size_t)names->count, sizeof names->name[0], by_name);
+}
+
+void instructions_summary(FILE *out) {
+    static struct names names;
+    for (enum fidelity f = MODELLED; f <= REFUSED; ++f) {
+        collect(&names, f);
+        fprintf(out, "| %s |", fidelity_names[f]);
+        for (int i = 0; i < names.count; ++i)
+            fprintf(out, "%s `%s`", i ? "," : "", names.name[i]);
+        fputs(" |\n", out);
     }
 }

@@ -51,12 +51,14 @@ struct family_group {
 extern const struct scalar_group integer_group, carry_group, wide_integer_group, logic_group,
     bit_group, select_group, float_group, double_group, half_group, approximate_group;
 extern const struct family_group compare_families, convert_families, memory_families,
-    address_families, warp_families, matrix_families, barrier_families, mbarrier_families,
-    copy_families, tensor_families, control_families;
+    atomic_families, address_families, warp_families, matrix_families, barrier_families,
+    mbarrier_families, copy_families, tensor_families, control_families, tensor_map_families;
 
 /* Decodes d->source into d->op, or refuses it. */
 void instruction_decode(struct decoder *d);
 /* Prints the table, a line for each opcode or family. */
 void instructions_print(FILE *out);
+/* The same in four lines: opcodes, without their forms, by how far they are modelled. */
+void instructions_summary(FILE *out);
 
 #endif

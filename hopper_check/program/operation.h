@@ -21,6 +21,7 @@ struct frame {
     const unsigned char *parameters; /* the kernel's, which no thread may write */
     unsigned char *local;            /* local memory */
     uint32_t carry;                  /* of add.cc and sub.cc: 0 or 1 */
+    size_t stack;                    /* bytes that this frame and those of its callers take */
     unsigned char *registers;
 };
 
@@ -30,6 +31,8 @@ enum operation_flow {
     FLOW_PLAIN, /* computes in registers */
     FLOW_UNIT,  /* calls the simulator, or touches registers that a wgmma uses */
     FLOW_BRANCH,
+    FLOW_CALL, /* of `callee`; list: the caller's parameters, then its results */
+    FLOW_RETURN,
     FLOW_EXIT
 };
 
@@ -46,6 +49,7 @@ struct operation {
     int target;          /* of a branch: an index in the program */
     int *list;           /* offsets of a vector's elements */
     int listed;
+    const struct program *callee;
     /* Registers of wgmmas that are not operands of this as a wgmma: the first `read` are read. */
     int *touch;
     int touches, read;

@@ -58,16 +58,38 @@ static int put(int *used, int bytes, int align) {
     return at;
 }
 
+/* The parameters of several calls have the same names, and one place: none outlives its call. */
+static bool has_place(struct ptx_variable *v, int i) {
+    for (int j = 0; j < i; ++j)
+        if (v[j].space == SPACE_LOCAL && !strcmp(v[j].name, v[i].name)) return true;
+    return false;
+}
+
+/* And that is large enough for each of them. */
+static void make_room(struct ptx_variable *v, int i, int count) {
+    for (int j = i + 1; j < count; ++j) {
+        if (v[j].space != SPACE_PARAM || strcmp(v[j].name, v[i].name) != 0) continue;
+        if (v[i].bytes < v[j].bytes) v[i].bytes = v[j].bytes;
+        if (v[i].align < v[j].align) v[i].align = v[j].align;
+    }
+}
+
 /* Variables with a size come first, then the array without one, which the launch gives the rest. */
-static void lay_out(struct program *p, struct ptx_variable *v, int count) {
+static void lay_out(struct program *kernel, struct program *p, struct ptx_variable *v, int count) {
     for (int i = 0; i < count; ++i) {
-        if (v[i].space == SPACE_PARAM) v[i].space = SPACE_LOCAL; /* what a call passes */
+        if (v[i].space == SPACE_PARAM) { /* what a call passes */
+            if (has_place(v, i)) continue;
+            make_room(v, i, count);
+            v[i].space = SPACE_LOCAL;
+        }
         if (v[i].space == SPACE_LOCAL)
             v[i].offset = (size_t)put(&p->local_bytes, (int)v[i].bytes, (int)v[i].align);
         if (v[i].space != SPACE_SHARED) continue;
-        if (p->static_shared_align < (int)v[i].align) p->static_shared_align = (int)v[i].align;
+        if (kernel->static_shared_align < (int)v[i].align)
+            kernel->static_shared_align = (int)v[i].align;
         if (v[i].bytes)
-            v[i].offset = (size_t)put(&p->static_shared_bytes, (int)v[i].bytes, (int)v[i].align);
+            v[i].offset =
+                (size_t)put(&kernel->static_shared_bytes, (int)v[i].bytes, (int)v[i].align);
     }
 }
 
@@ -127,9 +149,10 @@ static void decode(struct decoder *d, int i) {
     if (d->source->target >= 0) {
         op->flow = FLOW_BRANCH;
         op->target = d->source->target;
-    } else if (!strcmp(d->source->opcode, "ret") || !strcmp(d->source->opcode, "exit") ||
-               !strcmp(d->source->opcode, "ret.uni")) {
+    } else if (!strcmp(d->source->opcode, "exit")) {
         op->flow = FLOW_EXIT;
+    } else if (!strcmp(d->source->opcode, "ret") || !strcmp(d->source->opcode, "ret.uni")) {
+        op->flow = FLOW_RETURN;
     } else {
         instruction_decode(d);
         find_touches(d);
@@ -174,26 +197,76 @@ static void make_image(struct decoder *d) {
         memcpy(p->image + d->constant[i].at, &d->constant[i].bits, (size_t)d->constant[i].bytes);
 }
 
-struct program *program_of(struct ptx_module *module, struct ptx_function *f) {
+struct program *program_called(const struct decoder *d, const char *name) {
+    const struct program *const kernel = d->kernel;
+    for (int i = 0; i < kernel->functions_called; ++i)
+        if (!strcmp(kernel->function_called[i]->function->name, name))
+            return kernel->function_called[i];
+    return NULL;
+}
+
+static void add_called(struct ptx_module *module, struct program *kernel, const char *name) {
+    struct ptx_function *f = NULL;
+    for (int i = 0; i < module->functions; ++i)
+        if (module->function[i].defined && !strcmp(module->function[i].name, name))
+            f = &module->function[i];
+    for (int i = 0; f && i < kernel->functions_called; ++i)
+        if (kernel->function_called[i]->function == f) return;
+    if (!f) return;
     struct program *const p = arena_alloc(&module->arena, sizeof *p);
-    static struct decoder d; /* the words of an opcode are large */
     p->module = module;
     p->function = f;
-    p->static_shared_align = 16;
-    lay_out(p, f->variable, f->variables);
-    lay_out(p, module->variable, module->variables);
-    lay_out_dynamic(p, module->variable, module->variables);
+    lay_out(kernel, p, f->variable, f->variables);
+    *ARENA_PUSH(&module->arena, kernel->function_called, kernel->functions_called) = p;
+}
+
+/* All functions that calls of this one name: their shared memory is part of the kernel's. */
+static void find_called(struct ptx_module *module, struct program *kernel,
+                        const struct ptx_function *f) {
+    for (int i = 0; i < f->instructions; ++i) {
+        const struct ptx_instruction *const s = &f->instruction[i];
+        if (strncmp(s->opcode, "call", 4) != 0) continue;
+        for (int j = 0; j < s->operands; ++j)
+            if (s->operand[j].kind == OPERAND_SYMBOL)
+                add_called(module, kernel, s->operand[j].name);
+    }
+}
+
+static void decode_body(struct ptx_module *module, struct program *kernel, struct program *p) {
+    static struct decoder d; /* the words of an opcode are large */
+    const struct ptx_function *const f = p->function;
     p->operations = f->instructions + 1; /* the end of the body ends the thread, too */
     p->operation = arena_alloc(&module->arena, (size_t)p->operations * sizeof *p->operation);
-    p->operation[f->instructions] = (struct operation){.flow = FLOW_EXIT, .guard = -1};
+    p->operation[f->instructions] = (struct operation){.flow = FLOW_RETURN, .guard = -1};
     memset(&d, 0, sizeof d);
     d.module = module;
     d.program = p;
+    d.kernel = kernel;
     d.slots = slots_of(f, &module->arena);
     d.used = d.slots.bytes;
     const bool *const reached = reach(f, &module->arena);
     for (int i = 0; i < f->instructions; ++i)
         if (reached[i]) decode(&d, i);
     make_image(&d);
+}
+
+struct program *program_of(struct ptx_module *module, struct ptx_function *f) {
+    struct program *const p = arena_alloc(&module->arena, sizeof *p);
+    p->module = module;
+    p->function = f;
+    p->static_shared_align = 16;
+    lay_out(p, p, f->variable, f->variables);
+    lay_out(p, p, module->variable, module->variables);
+    find_called(module, p, f);
+    for (int i = 0; i < p->functions_called; ++i) /* which adds to them */
+        find_called(module, p, p->function_called[i]->function);
+    lay_out_dynamic(p, module->variable, module->variables);
+    decode_body(module, p, p);
+    for (int i = 0; i < p->functions_called; ++i) {
+        struct program *const called = p->function_called[i];
+        decode_body(module, p, called);
+        for (int j = 0; j < called->refusals; ++j)
+            *ARENA_PUSH(&module->arena, p->refusal, p->refusals) = called->refusal[j];
+    }
     return p;
 }

@@ -83,7 +83,13 @@ struct program {
     int dynamic_shared_offset;
     struct refusal *refusal;
     int refusals;
+    /* Of a kernel: the functions that it and they call, decoded once for all calls. */
+    struct program **function_called;
+    int functions_called;
 };
+
+/* Bytes of a fiber's stack that frames may have together. */
+enum { MOST_STACK_BYTES = 96 << 10 };
 
 /* Decodes the kernel; everything lives in the module's arena. What can be reached from its
  * beginning is decoded or refused. */

@@ -98,6 +98,7 @@ struct ptx_function {
     size_t param_bytes;
     struct ptx_variable *variable; /* of its body: shared, local, param */
     int variables;
+    int results; /* the first of its variables: what it returns */
     struct ptx_register *reg;
     int registers;
     struct ptx_instruction *instruction;

@@ -127,7 +127,8 @@ static void parse_bounds(struct parser *p, struct ptx_function *f) {
             f->min_ctas = (int)parse_integer(p, "a number of CTAs");
         else if (parse_accept(p, ".maxnreg") || parse_accept(p, ".maxclusterrank"))
             parse_three(p, ignored);
-        else if (!parse_accept(p, ".explicitcluster") && !parse_accept(p, ".noreturn"))
+        else if (!parse_accept(p, ".explicitcluster") && !parse_accept(p, ".noreturn") &&
+                 !parse_accept(p, ".blocksareclusters"))
             parse_fail(p, "unknown directive of a function");
     }
 }
@@ -135,8 +136,10 @@ static void parse_bounds(struct parser *p, struct ptx_function *f) {
 static void parse_function(struct parser *p, bool entry) {
     struct ptx_function f = {.entry = entry};
     if (!entry && parse_accept(p, "(")) { /* what it returns */
-        struct ptx_function result = {0};
-        parse_parameters(p, &result);
+        struct ptx_function head = {0};
+        parse_parameters(p, &head);
+        f.variable = head.param;
+        f.variables = f.results = head.params;
     }
     f.name = parse_word(p, "a function's name");
     if (parse_accept(p, "(")) parse_parameters(p, &f);

@@ -37,6 +37,18 @@ enum state {
 };
 int take_space(struct decoder *d);
 
+/* Where an address of an access leads: to memory of the thread alone, to shared memory of some CTA
+ * of the cluster, or to global memory. */
+struct target {
+    enum { TARGET_OWN, TARGET_SHARED, TARGET_GLOBAL } kind;
+    void *host;
+    struct sim_shared_place place; /* of shared memory */
+};
+/* `space`: as take_space() says. Ends the launch if shared memory has no such bytes. */
+struct target target_of(const struct frame *frame, uint64_t address, int space, size_t bytes);
+/* `bytes` at an address of the shared window. */
+struct sim_shared_place window_place(uint64_t address, size_t bytes, size_t alignment);
+
 /* Is this generic address one of the thread's local memory or parameters? */
 bool own_address(const struct frame *frame, uint64_t at);
 /* In the running thread's own CTA, and nowhere else. */

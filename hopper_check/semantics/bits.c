@@ -78,6 +78,21 @@ DEFINE1(bfind_s32, u32, u32,
         (a ^ a >> 31) && a != UINT32_MAX ? 31 - __builtin_clz((int32_t)a < 0 ? ~a : a) : -1)
 DEFINE1(bfind_u64, u32, u64, a ? 63 - __builtin_clzll(a) : -1)
 
+DEFINE1(bfind_s64, u32, u64,
+        (a ^ a >> 63) && a != UINT64_MAX ? 63 - __builtin_clzll((int64_t)a < 0 ? ~a : a) : -1)
+/* How far to shift left so that the bit comes to be the highest. */
+DEFINE1(shiftamt_u32, u32, u32, a ? __builtin_clz(a) : -1)
+DEFINE1(shiftamt_u64, u32, u64, a ? __builtin_clzll(a) : -1)
+
+/* b ones from bit a on. */
+static uint32_t ones(uint32_t position, uint32_t length) {
+    const uint64_t end = (uint64_t)position + length;
+    const uint64_t below = position < 32 ? (UINT64_C(1) << position) - 1 : UINT32_MAX;
+    return (uint32_t)(((end < 32 ? UINT64_C(1) << end : UINT64_C(1) << 32) - 1) & ~below);
+}
+DEFINE2(bmsk_clamp, u32, u32, ones(a, b))
+DEFINE2(bmsk_wrap, u32, u32, ones(a & 31, b & 31))
+
 static uint64_t reversed(uint64_t bits, int width) {
     uint64_t result = 0;
     for (int i = 0; i < width; ++i)
@@ -161,6 +176,11 @@ static const struct scalar bits[] = {
     {"bfind.u32", bfind_u32, "ww"},
     {"bfind.s32", bfind_s32, "ww"},
     {"bfind.u64", bfind_u64, "wd"},
+    {"bfind.s64", bfind_s64, "wd"},
+    {"bfind.shiftamt.u32", shiftamt_u32, "ww"},
+    {"bfind.shiftamt.u64", shiftamt_u64, "wd"},
+    {"bmsk.clamp.b32", bmsk_clamp, "www"},
+    {"bmsk.wrap.b32", bmsk_wrap, "www"},
     {"brev.b32", brev_32, "ww"},
     {"brev.b64", brev_64, "dd"},
     {"bfe.u32", bfe_u32, "wwww"},

@@ -1,15 +1,17 @@
 /*
- * control.c: PTX ISA: mov, trap, calls, setmaxnreg, griddepcontrol, atom and red.
+ * control.c: PTX ISA: mov, trap, calls, setmaxnreg, griddepcontrol, nanosleep.
  */
+#include <stdio.h>
 #include <string.h>
 
-#include "hopper/atomics.h"
 #include "hopper/griddepcontrol.h"
 #include "hopper/registers.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
+#include "semantics/print.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
+#include "sim/core/scheduler.h"
 
 /* ---- mov: also between a register and the parts of a wider one ---- */
 
@@ -72,7 +74,8 @@ static void decode_mov(struct decoder *d) {
         return;
     }
     d->op->at[0] = written_operand(d, &o[0], letter);
-    if (o[1].kind == OPERAND_SPECIAL && !strncmp(o[1].name, "clock", 5)) {
+    if (o[1].kind == OPERAND_SPECIAL &&
+        (!strncmp(o[1].name, "clock", 5) || !strncmp(o[1].name, "globaltimer", 11))) {
         d->op->option[OPTION_PART] = type.bytes;
         d->op->run = mov_clock;
         return;
@@ -100,14 +103,75 @@ static void assertion(const struct operation *op, struct frame *frame) {
     sim_fatal("trap", NULL, "the kernel stops itself: an assertion failed");
 }
 
-/* Of functions only that which ends the kernel. */
+/* ---- call (results), function, (parameters) ---- */
+
+/* A variable of the caller's that a call names. */
+static int passed(struct decoder *d, const struct ptx_operand *operand) {
+    const struct ptx_variable *const v =
+        operand->kind == OPERAND_SYMBOL ? find_variable(d, operand->name) : NULL;
+    if (v && v->space == SPACE_LOCAL) return (int)v->offset;
+    refuse(d, "a call passes what is no .param variable");
+    return 0;
+}
+
+static void decode_module_call(struct decoder *d, const struct program *callee,
+                               const struct ptx_operand *results,
+                               const struct ptx_operand *parameters) {
+    const struct ptx_function *const f = callee->function;
+    const int given = parameters ? parameters->parts : 0, returned = results ? results->parts : 0;
+    if (given != f->params || returned != f->results) {
+        refuse(d, "the function has another number of parameters");
+        return;
+    }
+    d->op->flow = FLOW_CALL;
+    d->op->callee = callee;
+    d->op->listed = given + returned;
+    d->op->list = arena_alloc(&d->module->arena, ((size_t)d->op->listed + 1) * sizeof(int));
+    for (int i = 0; i < given; ++i)
+        d->op->list[i] = passed(d, &parameters->part[i]);
+    for (int i = 0; i < returned; ++i)
+        d->op->list[given + i] = passed(d, &results->part[i]);
+}
+
+static void print(const struct operation *op, struct frame *frame) {
+    uint64_t format, values;
+    memcpy(&format, frame->local + op->list[0], sizeof format);
+    memcpy(&values, frame->local + op->list[1], sizeof values);
+    const int count =
+        print_values((const char *)(uintptr_t)format, (const unsigned char *)(uintptr_t)values,
+                     launch_running->silent ? NULL : stdout);
+    if (op->listed > 2) memcpy(frame->local + op->list[2], &count, sizeof count);
+}
+
 static void decode_call(struct decoder *d) {
+    const struct ptx_operand *o = d->source->operand, *results = NULL;
+    int left = d->source->operands;
     take(d, "uni");
-    for (int i = 0; i < d->source->operands; ++i)
-        if (d->source->operand[i].kind == OPERAND_SYMBOL &&
-            !strcmp(d->source->operand[i].name, "__assertfail"))
-            d->op->run = assertion;
-    if (!d->op->run) refuse(d, "calls of functions are not modelled yet: are they inlined?");
+    if (left && o->kind == OPERAND_VECTOR) {
+        results = o++;
+        --left;
+    }
+    if (!left || o->kind != OPERAND_SYMBOL) {
+        refuse(d, "calls through a pointer are not modelled");
+        return;
+    }
+    const struct ptx_operand *const parameters =
+        left > 1 && o[1].kind == OPERAND_VECTOR ? &o[1] : NULL;
+    const struct program *const callee = program_called(d, o->name);
+    if (callee) {
+        decode_module_call(d, callee, results, parameters);
+    } else if (!strcmp(o->name, "__assertfail")) {
+        d->op->run = assertion;
+    } else if (!strcmp(o->name, "vprintf") && parameters && parameters->parts == 2) {
+        d->op->run = print;
+        d->op->listed = results ? 3 : 2;
+        d->op->list = arena_alloc(&d->module->arena, 3 * sizeof(int));
+        for (int i = 0; i < 2; ++i)
+            d->op->list[i] = passed(d, &parameters->part[i]);
+        if (results) d->op->list[2] = passed(d, &results->part[0]);
+    } else {
+        refuse(d, "it calls a function that is not in this module");
+    }
 }
 
 /* ---- setmaxnreg, griddepcontrol ---- */
@@ -147,70 +211,28 @@ static void decode_griddepcontrol(struct decoder *d) {
     d->op->run = wait ? prerequisites : dependents;
 }
 
-/* ---- atom.add and red.add of a word of global memory ---- */
+/* ---- nanosleep, brkpt ---- */
 
-enum { OPTION_SEMANTICS, OPTION_SCOPE };
-enum { RELAXED, ACQUIRE, RELEASE, ACQ_REL };
-
-static void add(const struct operation *op, struct frame *frame) {
-    const uint64_t at = address(op, frame, 1, op->offset);
-    if (own_address(frame, at) || shared_owner((const void *)(uintptr_t)at))
-        thread_not_modelled(op, "an atomic operation on memory that is not global");
-    uint32_t *const word = (uint32_t *)(uintptr_t)at;
-    const uint32_t value = VALUE(reg_u32, 2);
-    const enum scope scope = (enum scope)op->option[OPTION_SCOPE];
-    uint32_t before;
-    switch (op->option[OPTION_SEMANTICS]) {
-    case ACQUIRE:
-        before = sim_atomic_add_acquire(word, value, scope);
-        break;
-    case RELEASE:
-        before = sim_atomic_add_release(word, value, scope);
-        break;
-    case ACQ_REL:
-        before = sim_atomic_add_acq_rel(word, value, scope);
-        break;
-    default:
-        before = sim_atomic_add_relaxed(word, value, scope);
-        break;
-    }
-    VALUE(reg_u32, 0) = before;
+/* For at most twice the time: others run meanwhile. */
+static void nanosleep_(const struct operation *op, struct frame *frame) {
+    (void)op, (void)frame;
+    scheduler_yield();
 }
 
-static void red_add(const struct operation *op, struct frame *frame) {
-    const uint64_t at = address(op, frame, 1, op->offset);
-    if (own_address(frame, at) || shared_owner((const void *)(uintptr_t)at))
-        thread_not_modelled(op, "an atomic operation on memory that is not global");
-    uint32_t *const word = (uint32_t *)(uintptr_t)at;
-    const enum scope scope = (enum scope)op->option[OPTION_SCOPE];
-    if (op->option[OPTION_SEMANTICS] == RELEASE)
-        sim_red_add_release(word, VALUE(reg_u32, 2), scope);
-    else
-        sim_red_add_relaxed(word, VALUE(reg_u32, 2), scope);
-}
-
-static void decode_atomic(struct decoder *d, bool red) {
-    static const char *const semantics[] = {"relaxed", "acquire", "release", "acq_rel", NULL};
-    static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
-    const struct ptx_operand *const o = d->source->operand;
-    const int semantic = take_one_of(d, semantics), scope = take_one_of(d, scopes);
-    take(d, "global");
-    if (!take(d, "add") || (!take(d, "u32") && !take(d, "s32")))
-        refuse(d, "of atomic operations only additions to 32-bit words of global memory are "
-                  "modelled yet");
-    need_operands(d, red ? 2 : 3, red ? 2 : 3);
+static void decode_nanosleep(struct decoder *d) {
+    require(d, "u32");
+    need_operands(d, 1, 1);
     if (d->why) return;
-    if (!red) d->op->at[0] = written_operand(d, &o[0], 'w');
-    take_address(d, 1, &o[red ? 0 : 1]);
-    d->op->at[2] = read_operand(d, &o[red ? 1 : 2], 'w');
-    d->op->option[OPTION_SEMANTICS] = semantic < 0 ? RELAXED : semantic;
-    d->op->option[OPTION_SCOPE] = scope < 0 ? SCOPE_GPU : scope;
-    if (red && semantic != RELEASE && semantic > RELAXED)
-        refuse(d, "this semantics is not modelled");
-    d->op->run = red ? red_add : add;
+    d->op->run = nanosleep_;
+    d->op->at[0] = read_operand(d, &d->source->operand[0], 'w');
 }
-static void decode_atom(struct decoder *d) { decode_atomic(d, false); }
-static void decode_red(struct decoder *d) { decode_atomic(d, true); }
+
+static void nothing(const struct operation *op, struct frame *frame) { (void)op, (void)frame; }
+
+static void decode_brkpt(struct decoder *d) {
+    d->next = d->words;
+    d->op->run = nothing;
+}
 
 #define SYNCHRONIZATION "Parallel Synchronization and Communication Instructions: "
 static const struct family families[] = {
@@ -219,7 +241,8 @@ static const struct family families[] = {
     {"call", decode_call, MODELLED, "Control Flow Instructions: call"},
     {"setmaxnreg", decode_setmaxnreg, MODELLED, "Miscellaneous Instructions: setmaxnreg"},
     {"griddepcontrol", decode_griddepcontrol, MODELLED, SYNCHRONIZATION "griddepcontrol"},
-    {"atom", decode_atom, MODELLED, SYNCHRONIZATION "atom"},
-    {"red", decode_red, MODELLED, SYNCHRONIZATION "red"},
+    {"nanosleep", decode_nanosleep, MODELLED, "Miscellaneous Instructions: nanosleep"},
+    {"brkpt", decode_brkpt, ORDERING, "Miscellaneous Instructions: brkpt"},
+    {"pmevent", decode_brkpt, ORDERING, "Miscellaneous Instructions: pmevent"},
 };
 const struct family_group control_families = FAMILY_GROUP(families);

@@ -232,6 +232,27 @@ static void unpack_e4m3(const struct operation *op, struct frame *frame) {
                         (uint32_t)element_nearest(e4m3_value((uint8_t)(pair >> 8)), false) << 16;
 }
 
+/* To tf32, which is fp32 with 10 bits of fraction: to the nearest, ties away from zero (.rna) or to
+ * the even one (.rn), or toward zero. */
+static void to_tf32(const struct operation *op, struct frame *frame) {
+    enum { LOST = 13 };
+    const uint32_t bits = VALUE(reg_u32, 1), half = 1u << (LOST - 1);
+    if (isnan(VALUE(reg_f32, 1))) float_saw_nan(op, frame);
+    const uint32_t even = half - 1 + (bits >> LOST & 1);
+    const uint32_t add = op->option[OPTION_ROUNDING] == TO_ZERO   ? 0
+                         : op->option[OPTION_ROUNDING] == NEAREST ? even
+                                                                  : half;
+    const bool finite = (bits >> 23 & 255) != 255;
+    uint32_t value = (finite ? bits + add : bits) & ~((1u << LOST) - 1);
+    if (op->option[OPTION_SATURATE] && (int32_t)value < 0) value = 0; /* .relu */
+    VALUE(reg_u32, 0) = isnan(VALUE(reg_f32, 1)) ? 0x7fffffff : value;
+}
+
+static void unpack_e5m2(const struct operation *op, struct frame *frame) {
+    const uint16_t pair = VALUE(reg_u16, 1); /* an e5m2 is an fp16's upper half */
+    VALUE(reg_u32, 0) = (uint32_t)(pair & 0xff) << 8 | (uint32_t)(pair >> 8) << 24;
+}
+
 /* ---- decoding ---- */
 
 static bool decode_pairs(struct decoder *d) {
@@ -247,6 +268,19 @@ static bool decode_pairs(struct decoder *d) {
         require(d, "rn");
         d->op->run = unpack_e4m3;
         take_operands(d, "wh");
+    } else if (!strcmp(to, "f16x2") && !strcmp(from, "e5m2x2")) {
+        require(d, "rn");
+        d->op->run = unpack_e5m2;
+        take_operands(d, "wh");
+    } else if (!strcmp(to, "tf32") && !strcmp(from, "f32")) {
+        const bool away = take(d, "rna");
+        const int how = away ? UP : take_one_of(d, float_roundings);
+        if (how != UP && how != NEAREST && how != TO_ZERO)
+            refuse(d, "this conversion is not modelled");
+        d->op->option[OPTION_ROUNDING] = how;
+        d->op->option[OPTION_SATURATE] = take(d, "relu");
+        d->op->run = to_tf32;
+        take_operands(d, "wf");
     } else if (elements && !strcmp(from, "f32")) {
         require(d, "rn");
         d->op->option[OPTION_SATURATE] = take(d, "relu");

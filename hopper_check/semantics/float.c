@@ -4,6 +4,7 @@
  * C's operators are IEEE 754's, as PTX's are with .rn. A NaN that PTX computes is always the same
  * one, and the host's is not.
  */
+#include <fenv.h>
 #include <math.h>
 
 #include "semantics/define.h"
@@ -53,6 +54,45 @@ FTZ(sub_ftz, flushed(A(f32)) - flushed(B(f32)))
 FTZ(mul_ftz, flushed(A(f32)) * flushed(B(f32)))
 FTZ(fma_ftz, fmaf(flushed(A(f32)), flushed(B(f32)), flushed(C(f32))))
 
+/* In another direction than to the nearest. The operands are read, and the result is kept, between
+ * the two changes of the mode. */
+#define DIRECTED(name, type, mode, value)                                                          \
+    static void name(const struct operation *op, struct frame *frame) {                            \
+        volatile reg_##type result;                                                                \
+        const volatile reg_##type a = A(type), b = B(type), c = C(type);                           \
+        (void)b, (void)c;                                                                          \
+        fesetround(mode);                                                                          \
+        result = value;                                                                            \
+        fesetround(FE_TONEAREST);                                                                  \
+        put_##type(op, frame, result);                                                             \
+    }
+#define DIRECTIONS(name, type, value)                                                              \
+    DIRECTED(name##_rz_##type, type, FE_TOWARDZERO, value)                                         \
+    DIRECTED(name##_rm_##type, type, FE_DOWNWARD, value)                                           \
+    DIRECTED(name##_rp_##type, type, FE_UPWARD, value)
+#define DIRECTED_ALL(type, fma_, sqrt_)                                                            \
+    DIRECTIONS(add, type, a + b)                                                                   \
+    DIRECTIONS(sub, type, a - b)                                                                   \
+    DIRECTIONS(mul, type, a *b)                                                                    \
+    DIRECTIONS(div, type, a / b)                                                                   \
+    DIRECTIONS(fma, type, fma_(a, b, c))                                                           \
+    DIRECTIONS(sqrt, type, sqrt_(a))                                                               \
+    DIRECTIONS(rcp, type, 1 / a)
+DIRECTED_ALL(f32, fmaf, sqrtf)
+DIRECTED_ALL(f64, fma, sqrt)
+
+static inline float saturated(float x) { return x > 0 ? x < 1 ? x : 1 : 0; }
+F32(add_sat, saturated(A(f32) + B(f32)))
+F32(mul_sat, saturated(A(f32) * B(f32)))
+F32(fma_sat, saturated(fmaf(A(f32), B(f32), C(f32))))
+FTZ(add_ftz_sat, saturated(flushed(A(f32)) + flushed(B(f32))))
+FTZ(fma_ftz_sat, saturated(fmaf(flushed(A(f32)), flushed(B(f32)), flushed(C(f32)))))
+FTZ(div_rn_ftz, flushed(A(f32)) / flushed(B(f32)))
+FTZ(sqrt_rn_ftz, sqrtf(flushed(A(f32))))
+FTZ(rcp_rn_ftz, 1.0f / flushed(A(f32)))
+FTZ(abs_ftz, fabsf(flushed(A(f32))))
+FTZ(neg_ftz, -flushed(A(f32)))
+
 F64(add_f64, A(f64) + B(f64))
 F64(sub_f64, A(f64) - B(f64))
 F64(mul_f64, A(f64) * B(f64))
@@ -80,12 +120,32 @@ EXTREME(max_f64, f64, a > b || (a == b && !signbit(a)))
 EXTREME_NAN(min_nan_f32, a < b || (a == b && signbit(a)))
 EXTREME_NAN(max_nan_f32, a > b || (a == b && !signbit(a)))
 
+#define EXTREME_FTZ(name, first)                                                                   \
+    static void name(const struct operation *op, struct frame *frame) {                            \
+        const float a = flushed(A(f32)), b = flushed(B(f32));                                      \
+        if (isunordered(a, b)) nan_seen_f32(op, frame);                                            \
+        put_f32(op, frame, isnan(a) ? b : isnan(b) ? a : (first) ? a : b);                         \
+    }
+EXTREME_FTZ(min_ftz, a < b || (a == b && signbit(a)))
+EXTREME_FTZ(max_ftz, a > b || (a == b && !signbit(a)))
+
 F32(abs_f32, fabsf(A(f32)))
 F32(neg_f32, -A(f32))
 F64(abs_f64, fabs(A(f64)))
 F64(neg_f64, -A(f64))
 F32(copysign_f32, copysignf(B(f32), A(f32)))
 F64(copysign_f64, copysign(B(f64), A(f64)))
+
+#define DIRECTED_ROW(opcode, name, suffix, type, letters)                                          \
+    {opcode ".rz." suffix, name##_rz_##type, letters},                                             \
+        {opcode ".rm." suffix, name##_rm_##type, letters}, {                                       \
+        opcode ".rp." suffix, name##_rp_##type, letters                                            \
+    }
+#define DIRECTED_ROWS(suffix, type, one, two, three)                                               \
+    DIRECTED_ROW("add", add, suffix, type, two), DIRECTED_ROW("sub", sub, suffix, type, two),      \
+        DIRECTED_ROW("mul", mul, suffix, type, two), DIRECTED_ROW("div", div, suffix, type, two),  \
+        DIRECTED_ROW("fma", fma, suffix, type, three),                                             \
+        DIRECTED_ROW("sqrt", sqrt, suffix, type, one), DIRECTED_ROW("rcp", rcp, suffix, type, one)
 
 static const struct scalar floats[] = {
     {"add.f32", add_f32, "fff"},
@@ -113,19 +173,42 @@ static const struct scalar floats[] = {
     {"abs.f32", abs_f32, "ff"},
     {"neg.f32", neg_f32, "ff"},
     {"copysign.f32", copysign_f32, "fff"},
+    DIRECTED_ROWS("f32", f32, "ff", "fff", "ffff"),
+    {"add.sat.f32", add_sat, "fff"},
+    {"add.rn.sat.f32", add_sat, "fff"},
+    {"mul.sat.f32", mul_sat, "fff"},
+    {"fma.rn.sat.f32", fma_sat, "ffff"},
+    {"add.ftz.sat.f32", add_ftz_sat, "fff"},
+    {"fma.rn.ftz.sat.f32", fma_ftz_sat, "ffff"},
+    {"div.rn.ftz.f32", div_rn_ftz, "fff"},
+    {"sqrt.rn.ftz.f32", sqrt_rn_ftz, "ff"},
+    {"rcp.rn.ftz.f32", rcp_rn_ftz, "ff"},
+    {"min.ftz.f32", min_ftz, "fff"},
+    {"max.ftz.f32", max_ftz, "fff"},
+    {"abs.ftz.f32", abs_ftz, "ff"},
+    {"neg.ftz.f32", neg_ftz, "ff"},
 };
 const struct scalar_group float_group =
     SCALAR_GROUP("Floating Point Instructions", MODELLED, floats);
 
 static const struct scalar doubles[] = {
-    {"add.f64", add_f64, "ggg"},     {"add.rn.f64", add_f64, "ggg"},
-    {"sub.f64", sub_f64, "ggg"},     {"sub.rn.f64", sub_f64, "ggg"},
-    {"mul.f64", mul_f64, "ggg"},     {"mul.rn.f64", mul_f64, "ggg"},
-    {"fma.rn.f64", fma_f64, "gggg"}, {"mad.rn.f64", fma_f64, "gggg"},
-    {"div.rn.f64", div_f64, "ggg"},  {"sqrt.rn.f64", sqrt_f64, "gg"},
-    {"rcp.rn.f64", rcp_f64, "gg"},   {"min.f64", min_f64, "ggg"},
-    {"max.f64", max_f64, "ggg"},     {"abs.f64", abs_f64, "gg"},
-    {"neg.f64", neg_f64, "gg"},      {"copysign.f64", copysign_f64, "ggg"},
+    {"add.f64", add_f64, "ggg"},
+    {"add.rn.f64", add_f64, "ggg"},
+    {"sub.f64", sub_f64, "ggg"},
+    {"sub.rn.f64", sub_f64, "ggg"},
+    {"mul.f64", mul_f64, "ggg"},
+    {"mul.rn.f64", mul_f64, "ggg"},
+    {"fma.rn.f64", fma_f64, "gggg"},
+    {"mad.rn.f64", fma_f64, "gggg"},
+    {"div.rn.f64", div_f64, "ggg"},
+    {"sqrt.rn.f64", sqrt_f64, "gg"},
+    {"rcp.rn.f64", rcp_f64, "gg"},
+    {"min.f64", min_f64, "ggg"},
+    {"max.f64", max_f64, "ggg"},
+    {"abs.f64", abs_f64, "gg"},
+    {"neg.f64", neg_f64, "gg"},
+    {"copysign.f64", copysign_f64, "ggg"},
+    DIRECTED_ROWS("f64", f64, "gg", "ggg", "gggg"),
 };
 const struct scalar_group double_group =
     SCALAR_GROUP("Floating Point Instructions", MODELLED, doubles);
@@ -145,6 +228,10 @@ FTZ(rsqrt_ftz, (float)(1.0 / sqrt((double)flushed(A(f32)))))
 FTZ(div_ftz, flushed(A(f32)) / flushed(B(f32)))
 FTZ(sqrt_ftz, sqrtf(flushed(A(f32))))
 
+FTZ(sin_ftz, (float)sin((double)flushed(A(f32))))
+FTZ(cos_ftz, (float)cos((double)flushed(A(f32))))
+F64(rsqrt_f64, 1.0 / sqrt(A(f64)))
+
 static const struct scalar approximations[] = {
     {"ex2.approx.f32", ex2_f32, "ff"},      {"ex2.approx.ftz.f32", ex2_ftz, "ff"},
     {"lg2.approx.f32", lg2_f32, "ff"},      {"lg2.approx.ftz.f32", lg2_ftz, "ff"},
@@ -154,7 +241,9 @@ static const struct scalar approximations[] = {
     {"div.approx.f32", div_f32, "fff"},     {"div.full.f32", div_f32, "fff"},
     {"div.approx.ftz.f32", div_ftz, "fff"}, {"div.full.ftz.f32", div_ftz, "fff"},
     {"sin.approx.f32", sin_f32, "ff"},      {"cos.approx.f32", cos_f32, "ff"},
-    {"tanh.approx.f32", tanh_f32, "ff"},
+    {"tanh.approx.f32", tanh_f32, "ff"},    {"sin.approx.ftz.f32", sin_ftz, "ff"},
+    {"cos.approx.ftz.f32", cos_ftz, "ff"},  {"rsqrt.approx.f64", rsqrt_f64, "gg"},
+    {"rcp.approx.ftz.f64", rcp_f64, "gg"},  {"rsqrt.approx.ftz.f64", rsqrt_f64, "gg"},
 };
 const struct scalar_group approximate_group =
     SCALAR_GROUP("Floating Point Instructions", APPROXIMATE, approximations);

@@ -17,4 +17,8 @@ static inline void nan_seen_f64(const struct operation *op, struct frame *frame)
     (void)op, (void)frame;
 }
 
+/* Of fp16 and bf16: the sum, and the smaller or larger, as add, min and max have them. */
+uint16_t half_sum(uint16_t a, uint16_t b, bool bf16);
+uint16_t half_extreme(uint16_t a, uint16_t b, bool bf16, bool larger);
+
 #endif

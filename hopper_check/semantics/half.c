@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "semantics/define.h"
+#include "semantics/floating.h"
 #include "sim/models/element_values.h"
 
 /* The exact sum p + c, rounded to odd. `p` is an exact product. */
@@ -37,6 +38,8 @@ static uint16_t add(uint16_t a, uint16_t b, uint16_t c, bool bf16) {
     (void)c;
     return nearest(sum_to_odd(element_value(a, bf16), element_value(b, bf16)), bf16);
 }
+uint16_t half_sum(uint16_t a, uint16_t b, bool bf16) { return add(a, b, 0, bf16); }
+
 static uint16_t sub(uint16_t a, uint16_t b, uint16_t c, bool bf16) {
     (void)c;
     return nearest(sum_to_odd(element_value(a, bf16), -(double)element_value(b, bf16)), bf16);
@@ -76,6 +79,10 @@ static uint16_t absolute(uint16_t a, uint16_t b, uint16_t c, bool bf16) {
 static uint16_t relu(uint16_t a) { return a >> 15 && a != 0x7fff ? 0 : a; }
 static uint16_t fma_relu(uint16_t a, uint16_t b, uint16_t c, bool bf16) {
     return relu(fma_(a, b, c, bf16));
+}
+
+uint16_t half_extreme(uint16_t a, uint16_t b, bool bf16, bool larger) {
+    return extreme(a, b, bf16, larger);
 }
 
 #define ONE(name, f, bf16)                                                                         \

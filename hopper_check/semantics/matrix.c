@@ -9,69 +9,62 @@
 #include "hopper/mma.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
+#include "semantics/mma.h"
 
 enum { FRAGMENT = 4 };
 
 /* ---- ldmatrix, stmatrix ---- */
 
+enum { OPTION_TRANSPOSED };
+
+/* The row that the lane gives; those of lanes that give none are not looked at. */
+static void *row_of(const struct operation *op, const struct frame *frame) {
+    const uint64_t at = address(op, frame, 0, op->offset);
+    unsigned rank;
+    return sim_thread()->lane < 8 * op->listed ? own_shared(op, at) : shared_pointer(at, &rank);
+}
+
 static void ldmatrix(const struct operation *op, struct frame *frame) {
     uint32_t copy[FRAGMENT];
-    void *const row = own_shared(op, address(op, frame, 0, op->offset));
     bool adjoin = true;
-    for (int i = 0; i < FRAGMENT; ++i)
+    for (int i = 0; i < op->listed; ++i)
         adjoin &= op->list[i] == op->list[0] + 4 * i;
-    sim_ldmatrix_x4(adjoin ? (uint32_t *)(void *)(frame->registers + op->list[0]) : copy, row);
-    for (int i = 0; i < FRAGMENT && !adjoin; ++i)
+    sim_ldmatrix(adjoin ? (uint32_t *)(void *)(frame->registers + op->list[0]) : copy,
+                 row_of(op, frame), op->listed, op->option[OPTION_TRANSPOSED]);
+    for (int i = 0; i < op->listed && !adjoin; ++i)
         VALUE_AT(reg_u32, op->list[i]) = copy[i];
 }
-
-static void decode_ldmatrix(struct decoder *d) {
-    static const char *const shared[] = {"shared", "shared::cta", NULL};
-    require(d, "sync");
-    require(d, "aligned");
-    require(d, "m8n8");
-    require(d, "x4");
-    if (take_one_of(d, shared) < 0) refuse(d, "this form of it is not modelled");
-    require(d, "b16");
-    need_operands(d, 2, 2);
-    if (d->why) return;
-    d->op->run = ldmatrix;
-    take_list(d, &d->source->operand[0], 'w', true);
-    take_address(d, 0, &d->source->operand[1]);
-    if (d->op->listed != FRAGMENT) refuse(d, "its vector has another length than it says");
-}
-
-enum { OPTION_TRANSPOSED };
 
 static void stmatrix(const struct operation *op, struct frame *frame) {
     uint32_t r[FRAGMENT];
     for (int i = 0; i < op->listed; ++i)
         r[i] = VALUE_AT(reg_u32, op->list[i]);
-    unsigned rank;
-    /* The rows of lanes that give none are not looked at. */
-    void *const row = shared_pointer(address(op, frame, 0, op->offset), &rank);
-    if (sim_thread()->lane < 8 * op->listed) own_shared(op, address(op, frame, 0, op->offset));
-    sim_stmatrix(row, r, op->listed, op->option[OPTION_TRANSPOSED]);
+    sim_stmatrix(row_of(op, frame), r, op->listed, op->option[OPTION_TRANSPOSED]);
 }
 
-static void decode_stmatrix(struct decoder *d) {
+/* .sync.aligned.m8n8.COUNT{.trans}{.shared}.b16, where headers differ in the order of the words. */
+static void decode_rows(struct decoder *d, bool store) {
     static const char *const counts[] = {"x1", "x2", "x4", NULL};
     static const char *const shared[] = {"shared", "shared::cta", NULL};
+    const struct ptx_operand *const o = d->source->operand;
     require(d, "sync");
     require(d, "aligned");
+    int count = take_one_of(d, counts);
     require(d, "m8n8");
-    const int count = take_one_of(d, counts);
+    if (count < 0) count = take_one_of(d, counts);
     d->op->option[OPTION_TRANSPOSED] = take(d, "trans");
-    if (take_one_of(d, shared) < 0) refuse(d, "this form of it is not modelled");
+    if (take_one_of(d, shared) < 0) refuse(d, "its state space is missing");
     require(d, "b16");
     need_operands(d, 2, 2);
     if (d->why) return;
-    d->op->run = stmatrix;
-    take_address(d, 0, &d->source->operand[0]);
-    take_list(d, &d->source->operand[1], 'w', false);
+    d->op->run = store ? stmatrix : ldmatrix;
+    take_list(d, &o[store], 'w', !store);
+    take_address(d, 0, &o[!store]);
     if (count < 0 || d->op->listed != 1 << count)
         refuse(d, "its vector has another length than it says");
 }
+static void decode_ldmatrix(struct decoder *d) { decode_rows(d, false); }
+static void decode_stmatrix(struct decoder *d) { decode_rows(d, true); }
 
 /* ---- mma.sync.aligned.m16n8k16.row.col.f32.T.T.f32 d, a, b, c ---- */
 
@@ -94,6 +87,11 @@ static void mma(const struct operation *op, struct frame *frame) {
 
 static void decode_mma(struct decoder *d) {
     static const char *const types[] = {"f16", "bf16", NULL};
+    if (!d->words || strcmp(d->word[d->words - 1], "f32") != 0 || d->words < 4 ||
+        strcmp(d->word[3], "m16n8k16") != 0) {
+        decode_other_mma(d);
+        return;
+    }
     static const struct {
         int operand, first, count;
         char letter;
@@ -126,6 +124,7 @@ static void decode_mma(struct decoder *d) {
 static const struct family families[] = {
     {"ldmatrix", decode_ldmatrix, MODELLED, MATRIX "ldmatrix"},
     {"stmatrix", decode_stmatrix, MODELLED, MATRIX "stmatrix"},
-    {"mma.sync.aligned", decode_mma, MODELLED, MATRIX "mma.sync"},
+    {"mma.sync.aligned", decode_mma, MODELLED,
+     MATRIX "mma.sync; real sums but those of m16n8k16 to fp32 approximate"},
 };
 const struct family_group matrix_families = FAMILY_GROUP(families);

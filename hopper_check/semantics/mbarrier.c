@@ -6,14 +6,15 @@
 #include <stdio.h>
 
 #include "hopper/atomics.h"
-#include "hopper/cluster.h"
 #include "hopper/mbarrier.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
 #include "sim/core/hazards.h"
+#include "sim/units/mbarrier_table.h"
 
 static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
 
+/* The barrier's place in the running thread's own CTA, and which CTA it is in. */
 static uint64_t *barrier_at(const struct operation *op, const struct frame *frame, unsigned *rank) {
     const uint64_t at = address(op, frame, 0, op->offset);
     const void *const generic = (const void *)(uintptr_t)at;
@@ -22,6 +23,12 @@ static uint64_t *barrier_at(const struct operation *op, const struct frame *fram
     *rank = (unsigned)owner->rank;
     return (uint64_t *)(void *)(sim_thread()->cta->shared +
                                 ((uintptr_t)generic - (uintptr_t)owner->shared));
+}
+
+static struct sim_shared_place place_of(const struct operation *op, const struct frame *frame) {
+    unsigned rank;
+    const uint64_t *const barrier = barrier_at(op, frame, &rank);
+    return sim_shared_map(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), rank);
 }
 
 static uint64_t *own_barrier(const struct operation *op, const struct frame *frame) {
@@ -67,91 +74,145 @@ static void decode_inval(struct decoder *d) {
     take_address(d, 0, &d->source->operand[0]);
 }
 
-/* mbarrier.arrive{.expect_tx}{.release{.cta, .cluster}}{.space}.b64 {state}, [a]{, count} */
-enum { OPTION_EXPECT, OPTION_CLUSTER_SCOPE };
+/* ---- arrive, arrive_drop: {.expect_tx, .noComplete}{.sem}{.scope}{.space}.b64 state, [a], n ----
+ */
+
+enum { OPTION_FORM, OPTION_CLUSTER_SCOPE, OPTION_DROP, OPTION_RELAXED };
+enum form { PLAIN, COUNTED, EXPECTING };
+enum { AT_BARRIER, AT_COUNT, AT_STATE };
 
 static void run_arrive(const struct operation *op, struct frame *frame) {
     unsigned rank;
     uint64_t *const barrier = barrier_at(op, frame, &rank);
-    if (rank == sim_self->cluster_rank && !op->option[OPTION_CLUSTER_SCOPE])
-        sim_mbarrier_arrive(barrier);
-    else if (op->option[OPTION_CLUSTER_SCOPE])
-        sim_mbarrier_arrive_remote_release(barrier, rank);
+    struct mbarrier_arrival how = {
+        .count = 1, .drop = op->option[OPTION_DROP], .relaxed = op->option[OPTION_RELAXED]};
+    if (op->option[OPTION_FORM] == COUNTED) how.count = VALUE(reg_u32, AT_COUNT);
+    if (op->option[OPTION_FORM] == EXPECTING) {
+        how.announce = true;
+        how.bytes = VALUE(reg_u32, AT_COUNT);
+    }
+    if (rank == sim_self->cluster_rank)
+        VALUE(reg_u64, AT_STATE) = sim_mbarrier_arrive_as(barrier, how);
     else
-        sim_mbarrier_arrive_remote(barrier, rank);
+        sim_mbarrier_arrive_remote_as(barrier, rank, op->option[OPTION_CLUSTER_SCOPE], how);
 }
 
-static void run_arrive_expect_tx(const struct operation *op, struct frame *frame) {
-    sim_mbarrier_arrive_expect_tx(own_barrier(op, frame), VALUE(reg_u32, 1));
+/* The scope that follows; `sem`: whether a word for the semantics stood before it. */
+static int take_scope(struct decoder *d, bool sem) {
+    const int scope = sem ? take_one_of(d, scopes) : SCOPE_CTA;
+    if (scope < 0 || scope > SCOPE_CLUSTER) refuse(d, "this scope is not modelled");
+    return scope;
 }
 
-static void decode_arrive(struct decoder *d) {
-    const bool expect = take(d, "expect_tx"), release = take(d, "release");
-    const int scope = release ? take_one_of(d, scopes) : SCOPE_CTA;
-    if (!take(d, "shared::cluster")) take_shared(d);
+static bool take_any_shared(struct decoder *d) {
+    if (take(d, "shared::cluster")) return true;
+    take_shared(d);
+    return false;
+}
+
+static void decode_arrive_form(struct decoder *d, bool drop) {
+    static const struct ptx_operand sink = {.kind = OPERAND_SINK};
+    const bool expect = take(d, "expect_tx");
+    if (!expect) take(d, "noComplete");
+    const bool relaxed = take(d, "relaxed"), sem = relaxed || take(d, "release");
+    const int scope = take_scope(d, sem);
+    take_any_shared(d);
     require(d, "b64");
     need_operands(d, 1, 3);
     if (d->why) return;
-    const struct ptx_operand *o = d->source->operand;
+    const struct ptx_operand *o = d->source->operand, *state = &sink;
     int left = d->source->operands;
     if (o->kind != OPERAND_ADDRESS) {
-        if (o->kind != OPERAND_SINK) refuse(d, "the phase that it returns is not modelled yet");
-        ++o;
+        state = o++;
         --left;
     }
-    take_address(d, 0, o);
-    if (left != 1 + expect) refuse(d, "arrivals with a count are not modelled yet");
-    if (expect && !d->why) d->op->at[1] = read_operand(d, &o[1], 'w');
-    if (scope > SCOPE_CLUSTER) refuse(d, "this scope is not modelled");
-    if (expect && scope == SCOPE_CLUSTER) refuse(d, "with this scope it is not modelled yet");
+    take_address(d, AT_BARRIER, o);
+    if (left > 2 || (expect && left != 2)) refuse(d, "this number of operands is not modelled");
+    if (d->why) return;
+    if (left == 2) d->op->at[AT_COUNT] = read_operand(d, &o[1], 'w');
+    d->op->at[AT_STATE] = written_operand(d, state, 'd');
+    d->op->option[OPTION_FORM] = expect ? EXPECTING : left == 2 ? COUNTED : PLAIN;
     d->op->option[OPTION_CLUSTER_SCOPE] = scope == SCOPE_CLUSTER;
-    d->op->run = expect ? run_arrive_expect_tx : run_arrive;
+    d->op->option[OPTION_DROP] = drop;
+    d->op->option[OPTION_RELAXED] = relaxed;
+    d->op->run = run_arrive;
+}
+static void decode_arrive(struct decoder *d) { decode_arrive_form(d, false); }
+static void decode_arrive_drop(struct decoder *d) { decode_arrive_form(d, true); }
+
+/* ---- expect_tx, complete_tx ---- */
+
+static void run_expect_tx(const struct operation *op, struct frame *frame) {
+    sim_mbarrier_expect_tx(place_of(op, frame), VALUE(reg_u32, AT_COUNT));
+}
+static void run_complete_tx(const struct operation *op, struct frame *frame) {
+    sim_mbarrier_complete_tx(place_of(op, frame), VALUE(reg_u32, AT_COUNT));
 }
 
-/* mbarrier.try_wait.parity{.acquire{.cta, .cluster}}{.space}.b64 p, [a], parity{, time} */
-enum { OPTION_TEST, OPTION_WAIT_CLUSTER };
+static void decode_tx(struct decoder *d, operation_run *run) {
+    take_scope(d, take(d, "relaxed"));
+    take_any_shared(d);
+    require(d, "b64");
+    need_operands(d, 2, 2);
+    if (d->why) return;
+    take_address(d, AT_BARRIER, &d->source->operand[0]);
+    d->op->at[AT_COUNT] = read_operand(d, &d->source->operand[1], 'w');
+    d->op->run = run;
+}
+static void decode_expect_tx(struct decoder *d) { decode_tx(d, run_expect_tx); }
+static void decode_complete_tx(struct decoder *d) { decode_tx(d, run_complete_tx); }
 
+/* ---- try_wait, test_wait: {.parity}{.acquire}{.scope}{.space}.b64 p, [a], phase{, time} ---- */
+
+enum { OPTION_TEST, OPTION_WAIT_CLUSTER, OPTION_STATE };
+
+/* Of a state the lowest bit is the phase's parity. */
 static void run_wait(const struct operation *op, struct frame *frame) {
-    uint64_t *const barrier = own_barrier(op, frame);
-    const uint32_t parity = VALUE(reg_u32, 2);
-    bool passed = true;
-    if (op->option[OPTION_WAIT_CLUSTER])
-        sim_mbarrier_wait_cluster(barrier, parity);
-    else if (op->option[OPTION_TEST])
-        passed = sim_mbarrier_test_wait(barrier, parity);
-    else
-        passed = sim_mbarrier_try_wait(barrier, parity);
-    VALUE(reg_u32, 1) = passed;
+    const uint64_t *const barrier = own_barrier(op, frame);
+    const uint32_t parity =
+        op->option[OPTION_STATE] ? (uint32_t)VALUE(reg_u64, 2) & 1 : VALUE(reg_u32, 2);
+    VALUE(reg_u32, 1) = sim_mbarrier_poll(barrier, parity, !op->option[OPTION_TEST],
+                                          op->option[OPTION_WAIT_CLUSTER]);
 }
 
 static void decode_wait(struct decoder *d, bool test) {
     const struct ptx_operand *const o = d->source->operand;
-    if (!take(d, "parity"))
-        refuse(d, "a wait for a phase that an arrival returned is not modelled yet");
-    const bool acquire = take(d, "acquire");
-    const int scope = acquire ? take_one_of(d, scopes) : SCOPE_CTA;
+    const bool parity = take(d, "parity");
+    const int scope = take_scope(d, take(d, "acquire"));
     take_shared(d);
     require(d, "b64");
     need_operands(d, 3, test ? 3 : 4);
-    if (scope > SCOPE_CLUSTER) refuse(d, "this scope is not modelled");
     if (d->why) return;
     d->op->run = run_wait;
     d->op->option[OPTION_TEST] = test;
     d->op->option[OPTION_WAIT_CLUSTER] = scope == SCOPE_CLUSTER;
+    d->op->option[OPTION_STATE] = !parity;
     d->op->at[1] = written_operand(d, &o[0], 'p');
     take_address(d, 0, &o[1]);
-    d->op->at[2] = read_operand(d, &o[2], 'w');
-    if (scope == SCOPE_CLUSTER && test) refuse(d, "with this scope it is not modelled yet");
+    d->op->at[2] = read_operand(d, &o[2], parity ? 'w' : 'd');
 }
 
 static void decode_try_wait(struct decoder *d) { decode_wait(d, false); }
 static void decode_test_wait(struct decoder *d) { decode_wait(d, true); }
+
+static void run_pending_count(const struct operation *op, struct frame *frame) {
+    VALUE(reg_u32, 0) = (uint32_t)(VALUE(reg_u64, 1) >> 32);
+}
+static void decode_pending_count(struct decoder *d) {
+    require(d, "b64");
+    d->op->run = run_pending_count;
+    take_operands(d, "wd");
+}
 
 #define MBARRIER "Parallel Synchronization and Communication Instructions: mbarrier."
 static const struct family families[] = {
     {"mbarrier.init", decode_init, MODELLED, MBARRIER "init"},
     {"mbarrier.inval", decode_inval, MODELLED, MBARRIER "inval"},
     {"mbarrier.arrive", decode_arrive, MODELLED, MBARRIER "arrive"},
+    {"mbarrier.arrive_drop", decode_arrive_drop, MODELLED, MBARRIER "arrive_drop"},
+    {"mbarrier.expect_tx", decode_expect_tx, MODELLED, MBARRIER "expect_tx"},
+    {"mbarrier.complete_tx", decode_complete_tx, MODELLED, MBARRIER "complete_tx"},
+    {"mbarrier.pending_count", decode_pending_count, MODELLED, MBARRIER "pending_count"},
     {"mbarrier.try_wait", decode_try_wait, MODELLED, MBARRIER "try_wait"},
     {"mbarrier.test_wait", decode_test_wait, MODELLED, MBARRIER "test_wait"},
 };

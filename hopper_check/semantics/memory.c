@@ -1,23 +1,25 @@
 /*
  * memory.c: PTX ISA, "Data Movement and Conversion Instructions": ld, st.
  *
- * Weak accesses of global and shared memory go through the simulator's shadows. A strong access of
- * a 32-bit word of global memory is the simulator's own instruction; others are refused.
+ * Accesses of global and shared memory, weak and strong, go through the simulator's shadows.
  */
 #include <string.h>
 
-#include "hopper/atomics.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
 #include "sim/core/hazards.h"
 #include "sim/units/access.h"
+#include "sim/units/strong.h"
 
-enum { OPTION_BYTES, OPTION_SIGNED, OPTION_REGISTER, OPTION_SCOPE, OPTION_SEMANTICS };
+enum { OPTION_BYTES, OPTION_SIGNED, OPTION_SCOPE, OPTION_SEMANTICS, OPTION_SPACE };
+enum { GENERIC = -1 };
 
 /* ---- values ---- */
 
+enum { AT_WIDTH = 1 }; /* op->at[]: no operand, but the bytes of a register */
+
 static void get(const struct operation *op, struct frame *frame, const unsigned char *from) {
-    const int bytes = op->option[OPTION_BYTES], width = op->option[OPTION_REGISTER];
+    const int bytes = op->option[OPTION_BYTES], width = op->at[AT_WIDTH];
     for (int i = 0; i < op->listed; ++i, from += bytes) {
         uint64_t value = 0;
         memcpy(&value, from, (size_t)bytes);
@@ -79,15 +81,22 @@ static void st_own(const struct operation *op, struct frame *frame) {
 
 /* ---- shared memory ---- */
 
+static unsigned char *shared_at(const struct operation *op, const struct frame *frame,
+                                enum sim_access access) {
+    const uint64_t at = address(op, frame, 0, op->offset);
+    unsigned rank;
+    void *const own = shared_pointer(at, &rank);
+    if (rank == sim_self->cluster_rank) return sim_access_shared(own, size_of(op), access);
+    return sim_access_cluster(window_place(at, size_of(op), size_of(op)), size_of(op), access);
+}
+
 static void ld_shared(const struct operation *op, struct frame *frame) {
-    void *const from = own_shared(op, address(op, frame, 0, op->offset));
-    get(op, frame, sim_access_shared(from, size_of(op), SIM_READ));
+    get(op, frame, shared_at(op, frame, SIM_READ));
 }
 
 static void st_shared(const struct operation *op, struct frame *frame) {
-    void *const to = own_shared(op, address(op, frame, 0, op->offset));
     check_stored(op, frame);
-    put(op, frame, sim_access_shared(to, size_of(op), SIM_WRITE));
+    put(op, frame, shared_at(op, frame, SIM_WRITE));
 }
 
 /* ---- global memory: what lies outside reads as a pattern, and is not written ---- */
@@ -108,73 +117,79 @@ static void st_global(const struct operation *op, struct frame *frame) {
 
 /* ---- generic addresses ---- */
 
-static operation_run *space_of(const struct operation *op, const struct frame *frame, void **at,
-                               operation_run *own, operation_run *global) {
-    const uint64_t where = address(op, frame, 0, op->offset);
-    *at = NULL;
-    if (own_address(frame, where)) return own;
-    const struct sim_cta *const owner = shared_owner((const void *)(uintptr_t)where);
-    if (!owner) return global;
-    if (owner != sim_thread()->cta)
-        thread_not_modelled(op, "the address is in the shared memory of another CTA");
-    *at = (void *)(uintptr_t)where;
-    return NULL;
-}
-
 static void ld_generic(const struct operation *op, struct frame *frame) {
-    void *at;
-    operation_run *const run = space_of(op, frame, &at, ld_own, ld_global);
-    if (run)
-        run(op, frame);
+    const struct target t =
+        target_of(frame, address(op, frame, 0, op->offset), GENERIC, size_of(op));
+    if (t.kind == TARGET_OWN)
+        ld_own(op, frame);
+    else if (t.kind == TARGET_GLOBAL)
+        ld_global(op, frame);
     else
-        get(op, frame, sim_access_shared(at, size_of(op), SIM_READ));
+        get(op, frame, sim_access_cluster(t.place, size_of(op), SIM_READ));
 }
 
 static void st_generic(const struct operation *op, struct frame *frame) {
-    void *at;
-    operation_run *const run = space_of(op, frame, &at, st_own, st_global);
-    if (run) {
-        run(op, frame);
-        return;
+    const struct target t =
+        target_of(frame, address(op, frame, 0, op->offset), GENERIC, size_of(op));
+    if (t.kind == TARGET_OWN) {
+        st_own(op, frame);
+    } else if (t.kind == TARGET_GLOBAL) {
+        st_global(op, frame);
+    } else {
+        check_stored(op, frame);
+        put(op, frame, sim_access_cluster(t.place, size_of(op), SIM_WRITE));
     }
-    check_stored(op, frame);
-    put(op, frame, sim_access_shared(at, size_of(op), SIM_WRITE));
 }
 
-/* ---- strong accesses of a word of global memory ---- */
+/* ---- strong accesses: each element of a vector is one ---- */
 
-enum semantics { WEAK, RELAXED, ACQUIRE, RELEASE };
+static bool strong_at(const struct operation *op, const struct frame *frame, struct target *t,
+                      struct strong_access *how) {
+    *t = target_of(frame, address(op, frame, 0, op->offset), op->option[OPTION_SPACE], size_of(op));
+    how->bytes = (size_t)op->option[OPTION_BYTES];
+    how->semantics = (enum sim_semantics)op->option[OPTION_SEMANTICS];
+    how->scope = (enum sim_scope)op->option[OPTION_SCOPE];
+    how->shared = t->kind == TARGET_SHARED ? &t->place : NULL;
+    return t->kind != TARGET_OWN;
+}
 
-static uint32_t *word_at(const struct operation *op, const struct frame *frame) {
-    const uint64_t at = address(op, frame, 0, op->offset);
-    if (own_address(frame, at) || shared_owner((const void *)(uintptr_t)at))
-        thread_not_modelled(op, "a strong access of memory that is not global");
-    return (uint32_t *)(uintptr_t)at;
+static void next_element(struct target *t, size_t bytes) {
+    t->place.offset += bytes;
+    t->place.host += bytes;
 }
 
 static void ld_strong(const struct operation *op, struct frame *frame) {
-    uint32_t *const word = word_at(op, frame);
-    const enum scope scope = (enum scope)op->option[OPTION_SCOPE];
-    VALUE_AT(reg_u32, op->list[0]) = op->option[OPTION_SEMANTICS] == ACQUIRE
-                                         ? sim_ld_global_acquire(word, scope)
-                                         : sim_ld_global_relaxed(word, scope);
+    unsigned char values[64];
+    struct target t;
+    struct strong_access how;
+    if (!strong_at(op, frame, &t, &how)) {
+        ld_own(op, frame);
+        return;
+    }
+    for (int i = 0; i < op->listed; ++i, next_element(&t, how.bytes))
+        strong_load((char *)t.host + (size_t)i * how.bytes, values + (size_t)i * how.bytes, how);
+    get(op, frame, values);
 }
 
 static void st_strong(const struct operation *op, struct frame *frame) {
-    uint32_t *const word = word_at(op, frame);
-    const enum scope scope = (enum scope)op->option[OPTION_SCOPE];
-    const uint32_t value = VALUE_AT(reg_u32, op->list[0]);
-    thread_check_register(op, value);
-    if (op->option[OPTION_SEMANTICS] == RELEASE)
-        sim_st_global_release(word, value, scope);
-    else
-        sim_st_global_relaxed(word, value, scope);
+    unsigned char values[64];
+    struct target t;
+    struct strong_access how;
+    check_stored(op, frame);
+    if (!strong_at(op, frame, &t, &how)) {
+        st_own(op, frame);
+        return;
+    }
+    put(op, frame, values);
+    for (int i = 0; i < op->listed; ++i, next_element(&t, how.bytes))
+        strong_store((char *)t.host + (size_t)i * how.bytes, values + (size_t)i * how.bytes, how);
 }
 
 /* ---- decoding ---- */
 
-static const char *const semantics[] = {"weak", "relaxed", "acquire", "release", "volatile", NULL};
-enum { VOLATILE = RELEASE + 1 };
+static const char *const semantics[] = {"weak",     "relaxed", "acquire", "release",
+                                        "volatile", "mmio",    NULL};
+enum semantics { WEAK, RELAXED, ACQUIRE, RELEASE, VOLATILE, MMIO };
 static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
 /* What only says how caches are used. */
 static const char *const cache_words[] = {"ca",
@@ -208,8 +223,11 @@ static void decode_access(struct decoder *d, bool store) {
     static const char *const vectors[] = {"v2", "v4", "v8", NULL};
     struct operation *const op = d->op;
     int semantic = take_one_of(d, semantics);
+    if (take(d, "relaxed")) semantic = RELAXED; /* mmio.relaxed */
     int scope = take_one_of(d, scopes);
     const int space = take_space(d);
+    if (semantic < 0) semantic = take_one_of(d, semantics); /* ld.global.relaxed.cta, in headers */
+    if (scope < 0) scope = take_one_of(d, scopes);
     take_cache_words(d);
     const int vector = take_one_of(d, vectors);
     const struct ptx_type type = take_type(d);
@@ -224,20 +242,22 @@ static void decode_access(struct decoder *d, bool store) {
     op->option[OPTION_BYTES] = type.bytes;
     op->option[OPTION_SIGNED] = type.kind == KIND_SIGNED;
     const int width = register_bytes(d, first);
-    op->option[OPTION_REGISTER] = width ? width : type.bytes;
+    op->at[AT_WIDTH] = width ? width : type.bytes;
     const char letter = type.bytes <= 2 ? 'H' : type.bytes == 4 ? 'W' : 'D';
     if (type.bytes == 16) refuse(d, "values of 128 bits are not modelled yet");
     take_list(d, value, letter, !store);
-    if (semantic == VOLATILE) {
+    if (semantic == VOLATILE || semantic == MMIO) {
         semantic = RELAXED;
-        scope = SCOPE_SYS;
+        scope = SIM_SCOPE_SYS;
     }
     if (semantic > WEAK) {
-        if ((space >= 0 && space != STATE_GLOBAL) || type.bytes != 4 || vector >= 0 || scope < 0)
-            refuse(d,
-                   "of strong accesses only those of 32-bit words of global memory are modelled");
-        op->option[OPTION_SEMANTICS] = semantic;
+        static const enum sim_semantics semantics_of[] = {
+            [RELAXED] = SIM_RELAXED, [ACQUIRE] = SIM_ACQUIRE, [RELEASE] = SIM_RELEASE};
+        if (scope < 0) refuse(d, "its scope is missing");
+        if (semantic == (store ? ACQUIRE : RELEASE)) refuse(d, "there is no such instruction");
+        op->option[OPTION_SEMANTICS] = (int)semantics_of[semantic];
         op->option[OPTION_SCOPE] = scope;
+        op->option[OPTION_SPACE] = space;
         op->run = store ? st_strong : ld_strong;
         return;
     }
@@ -272,6 +292,17 @@ static void decode_nothing(struct decoder *d) {
     d->op->run = nothing;
 }
 
+/* A policy only says how caches are used: its value is not looked at. */
+static void policy(const struct operation *op, struct frame *frame) { VALUE(reg_u64, 0) = 0; }
+
+static void decode_policy(struct decoder *d) {
+    d->next = d->words;
+    need_operands(d, 1, 4);
+    if (d->why) return;
+    d->op->run = policy;
+    d->op->at[0] = written_operand(d, &d->source->operand[0], 'd');
+}
+
 #define MOVEMENT "Data Movement and Conversion Instructions: "
 static const struct family families[] = {
     {"ld", decode_ld, MODELLED, MOVEMENT "ld"},
@@ -279,5 +310,8 @@ static const struct family families[] = {
     {"st", decode_st, MODELLED, MOVEMENT "st"},
     {"prefetch", decode_nothing, ORDERING, MOVEMENT "prefetch"},
     {"prefetchu", decode_nothing, ORDERING, MOVEMENT "prefetchu"},
+    {"discard", decode_nothing, ORDERING, MOVEMENT "discard"},
+    {"applypriority", decode_nothing, ORDERING, MOVEMENT "applypriority"},
+    {"createpolicy", decode_policy, MODELLED, MOVEMENT "createpolicy"},
 };
 const struct family_group memory_families = FAMILY_GROUP(families);

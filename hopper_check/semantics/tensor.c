@@ -10,29 +10,31 @@
 #include "hopper/wgmma.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
+#include "sim/units/wgmma_state.h"
 
-enum { OPTION_N, OPTION_TYPE, OPTION_MN_MAJOR, OPTION_A_REGISTERS };
-enum { FP16, BF16, E4M3 };
+enum { OPTION_N, OPTION_TYPES, OPTION_FLAGS };
+enum { A_MN_MAJOR = 1, ONE_TRANSPOSED = 2, A_REGISTERS_ = 4, HALVES = 8, NEGATIVE = 16 };
 enum { AT_SUMS, AT_A, AT_B, AT_SCALE_D };
+static const char *const type_names[TENSOR_TYPES + 1] = {"f16", "bf16", "e4m3", "e5m2", NULL};
 
 static void wgmma(const struct operation *op, struct frame *frame) {
-    float *const sums = (float *)(void *)(frame->registers + op->at[AT_SUMS]);
-    const uint64_t b = VALUE(reg_u64, AT_B);
-    const int n = op->option[OPTION_N], type = op->option[OPTION_TYPE],
-              mn_major = op->option[OPTION_MN_MAJOR], accumulate = VALUE(reg_u32, AT_SCALE_D) != 0;
-    if (op->option[OPTION_A_REGISTERS]) {
-        const uint32_t *const a = (const uint32_t *)(void *)(frame->registers + op->at[AT_A]);
-        if (type == E4M3)
-            sim_wgmma_rs_e4m3(n, sums, a, b, accumulate);
-        else
-            sim_wgmma_rs(n, sums, a, b, accumulate, mn_major, type == BF16);
-    } else {
-        const uint64_t a = VALUE(reg_u64, AT_A);
-        if (type == E4M3)
-            sim_wgmma_e4m3(n, sums, a, b, accumulate);
-        else
-            sim_wgmma(n, sums, a, b, accumulate, mn_major, type == BF16);
-    }
+    const int flags = op->option[OPTION_FLAGS], types = op->option[OPTION_TYPES];
+    struct wgmma_call call = {.n = op->option[OPTION_N],
+                              .acc = (float *)(void *)(frame->registers + op->at[AT_SUMS]),
+                              .b = VALUE(reg_u64, AT_B),
+                              .accumulate = VALUE(reg_u32, AT_SCALE_D) != 0,
+                              .mn_major = flags & A_MN_MAJOR,
+                              .type = (enum tensor_type)(types % TENSOR_TYPES),
+                              .halves = flags & HALVES,
+                              .negative = flags & NEGATIVE,
+                              .one_transposed = flags & ONE_TRANSPOSED,
+                              .other_type = true,
+                              .b_type = (enum tensor_type)(types / TENSOR_TYPES)};
+    if (flags & A_REGISTERS_)
+        call.a_registers = (const uint32_t *)(const void *)(frame->registers + op->at[AT_A]);
+    else
+        call.a = VALUE(reg_u64, AT_A);
+    wgmma_issue(call);
 }
 
 /* m64nNk16 or m64nNk32: N, 0 if it is another shape. */
@@ -61,42 +63,45 @@ static int take_registers(struct decoder *d, const struct ptx_operand *list, int
     return d->slots.at[list->part[0].reg];
 }
 
-/* The factors of A and B, and which dimension is contiguous in them, are constants. */
-static void take_constants(struct decoder *d, const struct ptx_operand *o, int count,
-                           bool a_shared) {
+/* The factors of A and B, and which dimension is contiguous in them, are constants. With A in
+ * registers only B's is given. */
+static int take_constants(struct decoder *d, const struct ptx_operand *o, int count,
+                          bool a_shared) {
+    int flags = 0;
     for (int i = 0; i < 2 && i < count; ++i)
-        if (immediate(d, &o[i]) != 1) refuse(d, "factors of -1 are not modelled yet");
+        if (immediate(d, &o[i]) < 0) flags ^= NEGATIVE;
     const int transposes = count - 2;
-    if (transposes <= 0) return;
+    if (transposes <= 0) return flags;
     if (transposes != (a_shared ? 2 : 1)) refuse(d, "this number of operands is not modelled");
-    if (d->why) return;
-    const int64_t a = immediate(d, &o[2]), b = immediate(d, &o[count - 1]);
-    if (a != b) refuse(d, "operands of which one alone is transposed are not modelled yet");
-    d->op->option[OPTION_MN_MAJOR] = (int)b;
+    if (d->why) return flags;
+    const bool b = immediate(d, &o[count - 1]), a = a_shared ? immediate(d, &o[2]) : b;
+    return flags | (a ? A_MN_MAJOR : 0) | (a != b ? ONE_TRANSPOSED : 0);
 }
 
 static void decode_mma(struct decoder *d) {
-    static const char *const types[] = {"f16", "bf16", "e4m3", NULL};
     const struct ptx_operand *const o = d->source->operand;
     require(d, "sync");
     require(d, "aligned");
-    const bool bytes = d->words && !strcmp(d->word[d->words - 1], "e4m3");
+    const bool bytes = d->words && d->word[d->words - 1][0] == 'e';
     const int n = take_shape(d, bytes ? "k32" : "k16");
-    if (!take(d, "f32")) refuse(d, "only sums of fp32 are modelled yet");
-    const int a = take_one_of(d, types), b = take_one_of(d, types);
-    if (!n || a < 0 || a != b) refuse(d, "this shape, or these types, are not modelled yet");
+    const bool halves = take(d, "f16");
+    if (!halves && !take(d, "f32")) refuse(d, "only sums of fp32 and fp16 are modelled");
+    const int a = take_one_of(d, type_names), b = take_one_of(d, type_names);
+    if (!n || a < 0 || b < 0 || (a != b && !bytes) || (halves && a == TENSOR_BF16))
+        refuse(d, "this shape, or these types, are not modelled yet");
     need_operands(d, 4, 8);
     if (d->why) return;
     const bool registers = o[1].kind == OPERAND_VECTOR;
     d->op->option[OPTION_N] = n;
-    d->op->option[OPTION_TYPE] = a;
-    d->op->option[OPTION_A_REGISTERS] = registers;
-    d->op->at[AT_SUMS] = take_registers(d, &o[0], n / 2, KIND_FLOAT);
+    d->op->option[OPTION_TYPES] = a + b * TENSOR_TYPES;
+    d->op->at[AT_SUMS] =
+        take_registers(d, &o[0], wgmma_registers(n, halves), halves ? KIND_BITS : KIND_FLOAT);
     d->op->at[AT_A] =
         registers ? take_registers(d, &o[1], 4, KIND_BITS) : read_operand(d, &o[1], 'd');
     d->op->at[AT_B] = read_operand(d, &o[2], 'd');
     d->op->at[AT_SCALE_D] = read_operand(d, &o[3], 'p');
-    take_constants(d, o + 4, d->source->operands - 4, !registers);
+    d->op->option[OPTION_FLAGS] = take_constants(d, o + 4, d->source->operands - 4, !registers) |
+                                  (registers ? A_REGISTERS_ : 0) | (halves ? HALVES : 0);
     d->op->run = wgmma;
 }
 
@@ -132,7 +137,7 @@ static void decode_wait(struct decoder *d) {
 
 #define WGMMA "Asynchronous Warpgroup Level Matrix Instructions: "
 static const struct family families[] = {
-    {"wgmma.mma_async", decode_mma, MODELLED, WGMMA "wgmma.mma_async"},
+    {"wgmma.mma_async", decode_mma, MODELLED, WGMMA "wgmma.mma_async; fp16 sums approximate"},
     {"wgmma.fence", decode_fence, MODELLED, WGMMA "wgmma.fence"},
     {"wgmma.commit_group", decode_commit, MODELLED, WGMMA "wgmma.commit_group"},
     {"wgmma.wait_group", decode_wait, MODELLED, WGMMA "wgmma.wait_group"},

@@ -1,27 +1,35 @@
 /*
  * warp.c: PTX ISA, instructions that lanes of a warp execute together: shfl.sync, vote.sync,
- * redux.sync, elect.sync, bar.warp.sync.
- *
- * The simulator lets the lanes of a warp meet as a whole. A mask that leaves out lanes which exist
- * is not modelled, and ends the run.
+ * match.sync, redux.sync, elect.sync, bar.warp.sync.
  */
 #include <string.h>
 
 #include "hopper/thread.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
-#include "sim/core/collective.h"
-
-static void need_whole_warp(const struct operation *op, uint32_t mask) {
-    const uint32_t lanes = sim_thread()->warp->lanes;
-    if ((mask & lanes) != lanes) thread_not_modelled(op, "its mask leaves out lanes of the warp");
-}
+#include "sim/core/lanes.h"
 
 /* ---- shfl.sync ---- */
 
 enum { OPTION_MODE, OPTION_PREDICATE };
 enum { AT_PREDICATE = 5 };
 enum shuffle_mode { UP, DOWN, BUTTERFLY, INDEX };
+
+struct shuffle {
+    uint32_t value, result;
+    int from;
+};
+
+/* A lane that the mask leaves out has no value to give: the reader keeps its own. */
+static bool exchange(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    (void)warp;
+    for (int lane = 0; lane < WARP_SIZE; ++lane) {
+        struct shuffle *const s = operand[lane];
+        const struct shuffle *const from = s ? operand[s->from] : NULL;
+        if (s) s->result = from ? from->value : s->value;
+    }
+    return true;
+}
 
 /* PTX ISA, "shfl.sync": c holds a clamp and, from bit 8 on, which bits of the lane are a segment's
  * number. */
@@ -32,7 +40,6 @@ static void shfl(const struct operation *op, struct frame *frame) {
     const int most = (lane & segment) | (clamp & ~segment), least = lane & segment;
     int from;
     bool inside;
-    need_whole_warp(op, mask);
     switch ((enum shuffle_mode)op->option[OPTION_MODE]) {
     case UP:
         from = lane - (int)b;
@@ -52,7 +59,13 @@ static void shfl(const struct operation *op, struct frame *frame) {
         break;
     }
     if (!inside) from = lane;
-    VALUE(reg_u32, 0) = (uint32_t)sim_shuffle(UINT32_MAX, (int)VALUE(reg_u32, 1), from);
+    if ((mask & sim_thread()->warp->lanes) == sim_thread()->warp->lanes) {
+        VALUE(reg_u32, 0) = (uint32_t)sim_shuffle(UINT32_MAX, (int)VALUE(reg_u32, 1), from);
+    } else {
+        struct shuffle s = {VALUE(reg_u32, 1), 0, from};
+        sim_lanes_collective("shfl.sync", mask, &s, exchange);
+        VALUE(reg_u32, 0) = s.result;
+    }
     if (op->option[OPTION_PREDICATE]) VALUE(reg_u32, AT_PREDICATE) = inside;
 }
 
@@ -105,10 +118,11 @@ static uint32_t joined(enum reduction how, uint32_t a, uint32_t b) {
 }
 
 static bool reduce(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    (void)warp;
     uint32_t result = 0, first = 0;
     bool begun = false, uniform = true;
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
-        if (!warp->thread[lane]) continue;
+        if (!operand[lane]) continue;
         const struct contribution *const c = operand[lane];
         const uint32_t value = c->how == BALLOT ? c->value << lane : c->value;
         if (!begun) first = c->value;
@@ -117,7 +131,7 @@ static bool reduce(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
         begun = true;
     }
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
-        if (!warp->thread[lane]) continue;
+        if (!operand[lane]) continue;
         struct contribution *const c = operand[lane];
         c->result = c->how == UNIFORM ? uniform : result;
     }
@@ -129,15 +143,17 @@ enum { OPTION_HOW, OPTION_NEGATED };
 static void run_reduction(const struct operation *op, struct frame *frame) {
     struct contribution c = {(enum reduction)op->option[OPTION_HOW],
                              VALUE(reg_u32, 1) ^ (uint32_t)op->option[OPTION_NEGATED], 0};
-    need_whole_warp(op, VALUE(reg_u32, 2));
-    sim_warp_collective(op->option[OPTION_HOW] < ADD ? "vote.sync" : "redux.sync", &c, reduce);
+    sim_lanes_collective(op->option[OPTION_HOW] < ADD ? "vote.sync" : "redux.sync",
+                         VALUE(reg_u32, 2), &c, reduce);
     VALUE(reg_u32, 0) = c.result;
 }
 
 static void decode_vote(struct decoder *d) {
     static const char *const modes[] = {"all", "any", "uni", "ballot", NULL};
     const struct ptx_operand *const o = d->source->operand;
+    take(d, "sync");
     const int mode = take_one_of(d, modes);
+    take(d, "sync");
     require(d, mode == BALLOT ? "b32" : "pred");
     need_operands(d, 3, 3);
     if (d->why) return;
@@ -171,20 +187,76 @@ static void decode_redux(struct decoder *d) {
     refuse(d, "this reduction is not modelled");
 }
 
+/* ---- match.sync ---- */
+
+enum { OPTION_ALL, OPTION_WIDE, OPTION_WITH_PREDICATE };
+
+struct match {
+    uint64_t value;
+    uint32_t same;
+};
+
+static bool compare(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    (void)warp;
+    for (int lane = 0; lane < WARP_SIZE; ++lane) {
+        struct match *const m = operand[lane];
+        for (int other = 0; m && other < WARP_SIZE; ++other)
+            if (operand[other] && ((const struct match *)operand[other])->value == m->value)
+                m->same |= 1u << other;
+    }
+    return true;
+}
+
+static void run_match(const struct operation *op, struct frame *frame) {
+    const uint32_t mask = VALUE(reg_u32, 2);
+    struct match m = {op->option[OPTION_WIDE] ? VALUE(reg_u64, 1) : VALUE(reg_u32, 1), 0};
+    sim_lanes_collective("match.sync", mask, &m, compare);
+    const bool all = m.same == (mask & sim_thread()->warp->lanes);
+    VALUE(reg_u32, 0) = op->option[OPTION_ALL] && !all ? 0 : m.same;
+    if (op->option[OPTION_WITH_PREDICATE]) VALUE(reg_u32, 3) = all;
+}
+
+static void decode_match(struct decoder *d) {
+    const struct ptx_operand *const o = d->source->operand;
+    const bool all = take(d, "all");
+    if (!all) require(d, "any");
+    require(d, "sync");
+    const bool wide = take(d, "b64");
+    if (!wide) require(d, "b32");
+    need_operands(d, 3, 3);
+    if (d->why) return;
+    const bool pair = o[0].kind == OPERAND_PAIR;
+    d->op->run = run_match;
+    d->op->option[OPTION_ALL] = all;
+    d->op->option[OPTION_WIDE] = wide;
+    d->op->option[OPTION_WITH_PREDICATE] = pair;
+    d->op->at[0] = written_operand(d, pair ? &o[0].part[0] : &o[0], 'w');
+    if (pair) d->op->at[3] = written_operand(d, &o[0].part[1], 'p');
+    d->op->at[1] = read_operand(d, &o[1], wide ? 'd' : 'w');
+    d->op->at[2] = read_operand(d, &o[2], 'w');
+}
+
 /* ---- elect.sync ---- */
+
+static bool meet(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    (void)warp, (void)operand;
+    return true;
+}
 
 /* PTX leaves the lane open. Kernels that are known to work take it for the lowest. */
 static void elect(const struct operation *op, struct frame *frame) {
-    need_whole_warp(op, VALUE(reg_u32, 2));
     const struct sim_thread *const thread = sim_thread();
-    bool elected = sim_elect_one();
-    int lane = thread->warp->elected - 1;
-    if (!launch_running->elect_any) {
-        lane = __builtin_ctz(thread->warp->lanes);
-        elected = thread->lane == lane;
+    const uint32_t mask = VALUE(reg_u32, 2) & thread->warp->lanes;
+    int lane;
+    if (mask != thread->warp->lanes) {
+        sim_lanes_collective("elect.sync", mask, frame, meet);
+        lane = __builtin_ctz(mask);
+    } else {
+        (void)sim_elect_one();
+        lane = launch_running->elect_any ? thread->warp->elected - 1 : __builtin_ctz(mask);
     }
     VALUE(reg_u32, 0) = (uint32_t)lane;
-    VALUE(reg_u32, 1) = elected;
+    VALUE(reg_u32, 1) = thread->lane == lane;
 }
 
 static void decode_elect(struct decoder *d) {
@@ -204,8 +276,7 @@ static void decode_elect(struct decoder *d) {
 /* ---- bar.warp.sync ---- */
 
 static void bar_warp(const struct operation *op, struct frame *frame) {
-    need_whole_warp(op, VALUE(reg_u32, 0));
-    sim_sync_warp();
+    sim_sync_lanes(VALUE(reg_u32, 0));
 }
 
 static void decode_bar_warp(struct decoder *d) {
@@ -218,7 +289,8 @@ static void decode_bar_warp(struct decoder *d) {
 #define SYNCHRONIZATION "Parallel Synchronization and Communication Instructions: "
 static const struct family families[] = {
     {"shfl.sync", decode_shfl, MODELLED, "Data Movement and Conversion Instructions: shfl.sync"},
-    {"vote.sync", decode_vote, MODELLED, SYNCHRONIZATION "vote.sync"},
+    {"vote", decode_vote, MODELLED, SYNCHRONIZATION "vote.sync"},
+    {"match", decode_match, MODELLED, SYNCHRONIZATION "match.sync"},
     {"redux.sync", decode_redux, MODELLED, SYNCHRONIZATION "redux.sync"},
     {"elect.sync", decode_elect, MODELLED, SYNCHRONIZATION "elect.sync"},
     {"bar.warp.sync", decode_bar_warp, MODELLED, SYNCHRONIZATION "bar.warp.sync"},

@@ -33,6 +33,7 @@ expect 4 'hazard: data-race: source/kernel.cu:7:' run "$here/race.ptx" --block 6
     --buffer y=u32:1x64 --json "$work/race.json" y
 expect 4 ', source/kernel.cu:7: in put (library/verb.h:20), called at line 7' run "$here/race.ptx" --block 64 \
     --buffer y=u32:1x64 y
+grep -q '"section": "PTX ISA, Memory Consistency Model' "$work/race.json" || failed=1
 grep -q '"rule": "data-race"' "$work/race.json" && grep -q '"verdict": "findings"' "$work/race.json" ||
     { echo "no finding in race.json"; failed=1; }
 expect 4 'global-bounds' run "$here/sum.ptx" --block 64 --input x=u32:1x64 --buffer y=u32:1x60 x y 64
@@ -54,16 +55,25 @@ registers 4 'accumulator-in-use' 's|//:store ||;/wait_group/d'
 registers 4 'missing-wgmma-fence' 's|//:touch ||'
 registers 4 'missing-wgmma-fence' '/wgmma.fence/d'
 registers 0 'clean' 's|//:add ||'
+registers 4 'wgmma_fence() is wgmma.fence' '/wgmma.fence/d'
+registers 4 'rule: PTX ISA, wgmma.wait_group' '/wait_group/d;/add.f32 %f6/d'
 registers 4 'unwaited-wgmma' '/wait_group/d;/add.f32 %f6/d'
 registers 4 'missing-proxy-fence' '/fence.proxy/d'
 
 # No verdict.
-expect 5 'atom.global.exch.b32 (1 times, PTX line 13): of atomic operations only' \
+expect 5 'activemask.b32 (1 times, PTX line 13): which lanes run together' \
     run "$here/unsupported.ptx" --block 64 --buffer y=u32:1x1 y
-expect 5 'its mask leaves out lanes' run "$here/half_warp.ptx" --block 32 0xffff
+expect 4 'leaves out the lane that executes it' run "$here/half_warp.ptx" --block 32 0xffff
 expect 0 'clean' run "$here/half_warp.ptx" --block 32 0xffffffff
 expect 5 'not modelled' list "$here/unsupported.ptx"
 expect 0 'everything is modelled' list "$here/sum.ptx"
+
+# The README's table is this one.
+"$check" summary >"$work/summary" || failed=1
+while read -r row; do
+    grep -qxF "$row" "$here/../../README.md" || { echo "README.md lacks: $row"; failed=1; }
+done <"$work/summary"
+expect 0 'mbarrier.arrive_drop' instructions
 
 # Bad input.
 expect 2 'which command' 

@@ -70,15 +70,16 @@ static void check_refused(void) {
     refused("add.f32 %f0, %f1, 1;", "a whole number");
     refused("tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f0, %f1}];", "textures");
     refused("ld.global.v2.b32 %r0, [%d0];", "another length");
-    refused("ld.acquire.gpu.global.b64 %d1, [%d0];", "strong accesses");
-    refused("atom.global.exch.b32 %r0, [%d0], %r1;", "atomic operations");
+    refused("ld.release.gpu.global.b64 %d1, [%d0];", "no such instruction");
+    refused("ld.acquire.gpu.global.b64 %d1, [%d0];", NULL);
+    refused("atom.global.exch.f32 %f0, [%d0], %f1;", "atomic operation");
     refused("mov.u32 %r0, %gridid;", "a special register");
-    refused("cp.async.ca.shared.global [%r0], [%d0], 8;", "4 and 8 bytes");
-    refused("mbarrier.arrive.shared::cta.b64 %d0, [%r0];", "the phase");
-    refused("st.async.shared::cluster.b32 [%r0], %r1, [%r2];", "asynchronous stores");
-    refused(
-        "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {%r0, %r1}, %d0, %d1, %p0, 1, 1, 0, 0;",
-        "only sums of fp32");
+    refused("cp.async.ca.shared.global [%r0], [%d0], 12;", "4, 8 or 16 bytes");
+    refused("mbarrier.arrive.release.gpu.shared::cta.b64 %d0, [%r0];", "this scope");
+    refused("red.async.relaxed.cluster.shared::cluster.add.u32 [%r0], %r1, [%r2];",
+            "asynchronous reductions");
+    refused("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r0, %r1, %r2, %r3}, %d0, %d1, %p0;",
+            "only sums of fp32 and fp16");
 }
 
 /* Two lists of one wgmma and another, of the same registers in another order. */

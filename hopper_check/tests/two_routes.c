@@ -77,8 +77,11 @@ struct outcome {
     uint64_t checksum;
 };
 
+/* Of the kernel's elements: bf16, or those that it is made for. */
+static enum gemm_type type = GEMM_BF16;
+
 static struct outcome run(const struct gemm_kernel *kernel, const struct check_run *r) {
-    static const struct backend_options options = {.type = GEMM_BF16};
+    const struct backend_options options = {.type = type};
     struct outcome outcome = {.kind = "-"};
     const char *kind, *file;
     int line;
@@ -92,9 +95,11 @@ static struct outcome run(const struct gemm_kernel *kernel, const struct check_r
 
 static const struct gemm_kernel *find_kernel(const char *name) {
     for (int i = 0; i < kernel_registry_count; ++i) {
-        const struct gemm_kernel *const k = kernel_of_type(&kernel_registry[i], GEMM_BF16);
         char full[96];
-        if (!k) continue;
+        const struct gemm_kernel *const k = kernel_of_any_type(&kernel_registry[i]);
+        type = GEMM_BF16;
+        for (int t = 0; kernel_of_type(&kernel_registry[i], type) != k; ++t)
+            type = (enum gemm_type)t;
         snprintf(full, sizeof full, "%s%s%s", k->name, k->variant ? ":" : "",
                  k->variant ? k->variant : "");
         if (!strcmp(full, name)) return k;

@@ -12,9 +12,10 @@ EDITS = [(KERNEL, "fetch->flag = &args->flags[args->device][part_index(work, con
           "st_global_release(room_word(args, args->device, lane), 1, SCOPE_SYS);"),
          (PARTS, "[flags + blockIdx.x * TILE_PARTS + consumer]",
           "[blockIdx.x * TILE_PARTS + consumer]"),
+         (KERNEL, "        if (set) st_global_relaxed(fetch->flag, 0, SCOPE_GPU);\n", ""),
          (PARTS, "CHUNK_SUMS = 8, /*", "CHUNK_SUMS = 4, /*")]
 SETS, POLLS, GIVES, WAITS, STORES, LOADS, SIZES = range(7)
-LEFT, RIGHT = (20, 222), (338, 540)
+LEFT, RIGHT = (20, 226), (334, 540)
 
 
 def words():
@@ -95,20 +96,26 @@ def draw():
         assert all(device != at for device, at, _ in said[writes])
         assert all(device == at for device, at, _ in said[reads])
     assert not places(SETS) & places(GIVES), "a word is a flag and room"
+    code = source(KERNEL)
+    # Who waits for a word resets it, and all pieces are stored before the flag is set.
+    assert code.count("st_global_relaxed(room, 0, SCOPE_GPU);") == 1
+    assert code.count("if (set) st_global_relaxed(fetch->flag, 0, SCOPE_GPU);") == 1
+    flags = function(KERNEL, "DEVICE void signal_parts(")
+    assert 0 < flags.find("named_barrier_sync(") < flags.find("st_global_release(flag, 1")
     piece = size // pieces
-    p = Picture("Room before the part, the flag after it",
-                f"""One part of a tile, in the order 1 to 6. Every arrow is a store into the other
-                GPU's memory: {pieces} pieces of {piece} bytes and 2 words. Every wait reads a word
-                of the GPU's own memory: 2 waits. Room is given once a launch, for the first part
-                (counted from `kernel.cu` and `parts.h`).""",
+    p = Picture("No wait reads across the link",
+                f"""For a part of a tile {pieces} pieces of {piece} bytes and 2 words cross the
+                link, each stored into the other GPU's memory. The 2 waits read words of the GPU's
+                own memory and reset them (counted from `kernel.cu` and `parts.h`).""",
                 "Two GPUs and the link between them. 1: the owner begins the launch; the parts of "
                 "the launch before are added, so it stores room = 1 in the sender's memory. 2: the "
-                f"sender waits for room. 3: it stores the part, {size // 1024} KB, in the owner's "
-                "memory, 4: and then the flag. 5: the owner waits for the flag, 6: and adds the "
-                "part to its accumulators.", 548)
+                "sender waits for room and resets it. 3: it stores the part, "
+                f"{size // 1024} KB, in the owner's memory, 4: and, when a barrier says that all "
+                "of it is stored, sets the flag with a release. 5: the owner waits for the flag, "
+                "resets it, 6: and adds the part to its accumulators.", 626)
     for (a, b), head in ((LEFT, "GPU 0: sender"), (RIGHT, "GPU 1: owner")):
         p.text(a, 62, head, "head")
-        p.rect(a, 74, b - a, 424, "lane", rx=4)
+        p.rect(a, 74, b - a, 474, "lane", rx=4)
     p.text((LEFT[1] + RIGHT[0]) / 2, 62, "link", "text soft", "middle")
     p.css.append(".pipe{fill:none;stroke:var(--load);stroke-width:18}")
     cell_l, cell_r = (LEFT[1] - 70, LEFT[1] - 6), (RIGHT[0] + 6, RIGHT[0] + 70)
@@ -117,33 +124,33 @@ def draw():
         p.rect(cell[0], y, cell[1] - cell[0], h, "held")
         p.text((cell[0] + cell[1]) / 2, y + h / 2 + 5, name, "code", "middle")
 
-    def actor(side, y, number, lines, cls=None):
-        x = LEFT[0] + 6 if side == 0 else RIGHT[0] + 78
-        if cls:
-            p.rect(x, y, 118, 22 * len(lines) + 14, cls)
-        ink = {"wait": "text onbright", "epilogue": "text ink b", "load": "text ink b"}.get(cls,
-                                                                                            "text")
+    def actor(side, y, number, lines, cls):
+        x = LEFT[0] + 6 if side == 0 else RIGHT[0] + 76
+        p.rect(x, y, 124, 20 * len(lines) + 16, cls)
+        ink = "onbright" if cls == "wait" else "ink"
+        p.text(x + 6, y + 22, number, f"text b {ink}")
         for i, line in enumerate(lines):
-            p.text(x + 6, y + 23 + 20 * i, f"{number} {line}" if i == 0 else line, ink)
+            p.text(x + (20 if i == 0 else 6), y + 22 + 20 * i, line, f"text {ink}")
 
-    actor(1, 92, 1, ("launch", "begins"))
-    word(cell_l, 104, "room")
-    p.arrow(RIGHT[0] + 74, 122, cell_l[1] + 5, 122)
-    p.text(280, 114, "room = 1", "code", "middle")
-    actor(0, 152, 2, ("waits:", "room = 1?"), "wait")
-    p.path(f"M{cell_l[0] + 32} 142v34H{LEFT[0] + 130}m6 -4l-6 4l6 4", "rule")
-    actor(0, 236, 3, ("stores", "the part"), "load")
-    word(cell_r, 232, "part", 60)
-    p.path(f"M{LEFT[0] + 124} 262H{cell_r[0] - 16}", "pipe")
-    p.path(f"M{cell_r[0] - 18} 248v28l16 -14z", "load")
-    p.text(280, 244, f"{size // 1024} KB", "text b", "middle")
-    p.text(280, 292, f"{pieces} × {piece} B", "text", "middle")
-    actor(0, 318, 4, ("sets", "the flag"))
-    word(cell_r, 322, "flag")
-    p.arrow(LEFT[0] + 100, 340, cell_r[0] - 5, 340)
-    p.text(280, 332, "flag = 1", "code", "middle")
-    actor(1, 366, 5, ("waits:", "flag = 1?"), "wait")
-    p.path(f"M{cell_r[0] + 32} 360v32H{RIGHT[0] + 72}m-6 -4l6 4l-6 4", "rule")
-    actor(1, 432, 6, ("adds", "the part"), "epilogue")
-    p.text(20, 526, "No wait reads across the link.", "text b")
+    actor(1, 86, 1, ("at launch:", "room = 1"), "store")
+    word(cell_l, 96, "room")
+    p.arrow(RIGHT[0] + 72, 114, cell_l[1] + 5, 114)
+    p.text(280, 106, "room = 1", "code", "middle")
+    actor(0, 148, 2, ("waits:", "room = 1?", "resets it"), "wait")
+    p.path(f"M{cell_l[0] + 32} 136v40H{LEFT[0] + 136}m6 -4l-6 4l6 4", "rule")
+    actor(0, 246, 3, ("stores", "the part"), "load")
+    word(cell_r, 246, "part", 56)
+    p.path(f"M{LEFT[0] + 130} 274H{cell_r[0] - 16}", "pipe")
+    p.path(f"M{cell_r[0] - 18} 260v28l16 -14z", "load")
+    p.text(280, 256, f"{size // 1024} KB", "text b", "middle")
+    p.text(280, 304, f"{pieces} × {piece} B", "text", "middle")
+    actor(0, 318, 4, ("after all of 3", "(bar.sync):", "flag = 1"), "store")
+    word(cell_r, 336, "flag")
+    p.arrow(LEFT[0] + 134, 354, cell_r[0] - 5, 354)
+    p.text(280, 346, "flag = 1", "code", "middle")
+    actor(1, 388, 5, ("waits:", "flag = 1?", "resets it"), "wait")
+    p.path(f"M{cell_r[0] + 32} 376v40H{RIGHT[0] + 70}m-6 -4l6 4l-6 4", "rule")
+    actor(1, 480, 6, ("adds", "the part"), "epilogue")
+    p.legend(20, 576, (("store", "sets a word (release)", 240), ("wait", "waits (acquire)", 0)))
+    p.legend(20, 604, (("held", "memory of this GPU", 240), ("load", "the part’s bytes", 0)))
     return p.svg()

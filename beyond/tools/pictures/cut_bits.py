@@ -61,17 +61,17 @@ def draw():
     assert at[0] == TOP_BIT and at[1] == at[2] and 0 < lost < units[1]
     assert short == sum(units[1:]) and list(few[1:]) == units[1:] and promoted == sum(units)
     bits = at[1] + 1
-    names = [f"{SO_FAR}"] + [f"{a:g} × {b:g}" for a, b in PRODUCTS]
+    names = [f"so far {SO_FAR}"] + [f"{a:g} × {b:g}" for a, b in PRODUCTS]
     p = Picture(f"The Tensor Core keeps {bits} bits of a sum",
-                f"""A sum of {SO_FAR} and two products of e4m3, in bits (scales of 1). The
-                Tensor Core keeps {bits} bits, and {lost * UNIT:g} lies below them. The products
-                alone fit into {bits} bits, and the {TOP_BIT - LAST_BIT + 1} of fp32 hold the whole
-                sum (counted from `common/sim/models/tensor_sum.c`).""",
+                f"""The largest term places the window of {bits} bits: beside the {SO_FAR} so far,
+                {lost * UNIT:g} of two products of e4m3 lies below it and is cut off (scales of 1).
+                The products alone fit into {bits} bits, and the {TOP_BIT - LAST_BIT + 1} of fp32
+                hold the whole sum (counted from `common/sim/models/tensor_sum.c`).""",
                 f"Above, the Tensor Core adds {names[1]} and {names[2]} to {SO_FAR}: it keeps "
                 f"{bits} bits from 2 to the {TOP_BIT} down, the second product lies below them, "
                 f"and the result is {long * UNIT:g}. Below, it adds the two products alone, and "
                 f"the {bits} bits begin at 2 to the {own[0]}: nothing is lost. The CUDA cores add "
-                f"the result to {SO_FAR} in fp32, with 24 bits: {promoted * UNIT}.", 536)
+                f"the result to {SO_FAR} in fp32, with 24 bits: {promoted * UNIT}.", 560)
 
     def x_of(bit):
         return X + CELL * (TOP_BIT - bit)
@@ -99,16 +99,18 @@ def draw():
         number(y + ROW * len(values), "sum", result, high, low, True)
         window(y, len(values) + 1, high, low, word)
 
-    p.text(20, 62, "One long sum in the Tensor Core", "head")
+    p.text(20, 62, f"The largest term, {SO_FAR}, places the window", "head")
     add(94, names, units, long, at[0], at[0] - at[1], f"{bits} bits")
     p.text(x_of(-4) + CELL + 8, 94 + 2 * ROW + 16, "cut off")
     assert units[2] * UNIT == 2.0 ** -4  # the bit beside the words
-    p.text(20, 224, "Promoted: the products first, in the Tensor Core …", "head")
+    p.text(20, 224, f"Promoted: products first, {names[1]} places it", "head")
     add(256, names[1:], units[1:], short, own[0], own[0] - own[1], f"{bits} bits")
-    p.text(20, 358, "… then their sum in fp32, in the CUDA cores", "head")
+    p.text(20, 358, "Then, in the CUDA cores, the sum of both in fp32", "head")
     add(390, [names[0], "products"], [units[0], short], promoted, TOP_BIT, LAST_BIT, "24 bits")
-    for bit in (TOP_BIT, 1, 0, LAST_BIT):
-        p.text(x_of(bit) + CELL / 2, 486, {TOP_BIT: "2¹⁰", 1: "2", 0: "1", LAST_BIT: "2⁻¹³"}[bit],
-               "num soft", "middle")
-    p.text(20, 518, f"sum above: {long * UNIT:g}; promoted: {promoted * UNIT}")
+    for bit, power in ((TOP_BIT, "2¹⁰"), (0, "2⁰"), (LAST_BIT, "2⁻¹³")):
+        x = x_of(bit) + CELL / 2
+        p.path(f"M{x:g} 469v5", "rule")
+        p.text(x, 490, power, "num soft", "middle")
+    p.text(20, 520, "so far: the running sum, of the k-tiles before")
+    p.text(20, 541, f"sum above: {long * UNIT:g}; promoted: {promoted * UNIT}")
     return p.svg()

@@ -4,9 +4,8 @@ from data import DEVICE, between, c_table, constants, function
 from picture import Picture
 
 KERNEL, GROUPS = "beyond/15_grouped_gemm/kernel.cu", "beyond/15_grouped_gemm/groups.h"
-SIZES, TILES_N, CTAS, CTA = (300, 0, 129, 120), 2, 3, 1  # the CTA that is followed
-TOP, ROW, X = 76, .56, 164  # units of a row
-WIDE, PITCH = 46, 124
+SIZES, TILES_N, CTAS, CTA = (300, 0, 168, 120), 2, 3, 1  # the CTA that is followed
+TOP, ROW, X, WIDE, OVER = 76, .56, 128, 88, 318  # units of a row
 EDITS = [(GROUPS, "(group->rows + tile_rows - 1) / tile_rows * tiles_n;",
           "group->rows / tile_rows * tiles_n;"),
          (GROUPS, "group->first_row += group->rows;", "group->first_row += 128;"),
@@ -49,46 +48,56 @@ def draw():
     with_tiles = [g for g in range(len(SIZES)) if any(t[1] == g for t in all_tiles)]
     mine = [t for t in all_tiles if t[0] % CTAS == CTA]
     over = [-SIZES[g] % bm for g in with_tiles]
-    assert [next(t[0] for t in all_tiles if t[1] == g and (t[3] + 1) * bm > SIZES[g])
-            for g in with_tiles][:2] == [2, 7]  # the caption's
-    p = Picture("The tiles of all groups are one sequence",
-                f"""Rows of A and D at the left, beside them each group's tiles of {bm} rows, with
-                their numbers. CTA {CTA} of {CTAS} takes every third (orange): {len(mine)} tiles
-                of {len({t[1] for t in mine})} groups. Dashed: rows of a
-                tile behind its group's end, {over[0]} of tile 2 and {over[1]} of tile 7, which are
-                loaded and multiplied but must not be stored (counted from `groups.h`).""",
-                f"Four groups of {', '.join(map(str, SIZES))} rows lie one behind the other. Their "
-                f"tiles of {bm} rows and {TILES_N} columns of tiles are numbered group by group, "
-                f"{len(all_tiles)} in all; a group without rows has none. The last tile row of a "
-                "group has rows of the next group, too. Below, the sequence: a CTA takes every "
-                f"{CTAS}rd tile.", 526)
+    last = {g: [t[0] for t in all_tiles if t[1] == g and (t[3] + 1) * bm > SIZES[g]]
+            for g in with_tiles}  # the tiles that reach beyond their group
+    next_to = with_tiles[1]  # whose rows the first group's reach
+    assert over[0] <= SIZES[next_to] and over[1] <= SIZES[with_tiles[2]]
+    p = Picture("One sequence of tiles, group by group",
+                f"""D has {len(all_tiles)} tiles of {bm} rows, numbered group by group; CTA {CTA}
+                of {CTAS} computes {len(mine)} of them, of {len({t[1] for t in mine})} groups. The
+                last tiles of group 0 reach {over[0]} rows into group {next_to}: these are loaded
+                and multiplied with B 0, but a store would overwrite group {next_to}'s results
+                (counted from `groups.h`).""",
+                f"Four groups of {', '.join(map(str, SIZES))} rows lie one behind the other in D. "
+                f"Their tiles of {bm} rows and {TILES_N} columns of tiles are numbered group by "
+                f"group, {len(all_tiles)} in all; a group without rows has none. The last tile row "
+                "of a group has rows of the next group, too, drawn beside D: they must not be "
+                f"stored. Below, the sequence: a CTA takes every {CTAS}rd tile.", 590)
 
     def y_of(row):
         return TOP + ROW * row
-    p.text(20, 62, "rows of A, D", "head")
+    p.text(20, 62, "rows", "head")
+    p.text(X, 62, f"D, {TILES_N} tiles wide", "head")
+    p.text(OVER, 62, "beyond the group", "head")
     for g, rows in enumerate(SIZES):
-        if not rows:
-            p.text(540, y_of(first[g]) - 10, f"group {g} has no rows", "text soft", "end")
-            continue
-        p.rect(20, y_of(first[g]) + 1, 112, ROW * rows - 2, "held")
-        p.text(28, y_of(first[g]) + 22, f"group {g}:", "text b")
-        p.text(28, y_of(first[g]) + 42, f"{rows} rows")
-        p.path(f"M132 {y_of(first[g]):g}H540", "thin")
-    for i, g in enumerate(with_tiles):
-        x = X + PITCH * i
-        p.text(x, 62, f"× B {g}", "head")
-        for number, _, _, m, n in (t for t in all_tiles if t[1] == g):
-            xx, top = x + (WIDE + 2) * n, first[g] + m * bm
-            end, own_end = top + bm, min(top + bm, first[g] + SIZES[g])
-            own = number % CTAS == CTA
-            split = max(y_of(own_end), y_of(top) + 6)  # a single row is still seen
-            p.rect(xx, y_of(top) + 1, WIDE, split - y_of(top) - 2, "item1" if own else "mmapale")
-            if end > own_end:
-                p.rect(xx + .5, split, WIDE - 1, y_of(end) - split - 1, "dash")
-            high = own_end - top
-            p.text(xx + WIDE / 2, y_of(top) + ROW * (high if high > 40 else bm) / 2 + 5, number,
-                   "num ink b" if own and high > 40 else "num", "middle")
-    y = y_of(sum(SIZES)) + 60
+        top = y_of(first[g])
+        if rows:
+            p.rect(20, top + 1, 100, ROW * rows - 2, "held")
+            p.text(28, top + 20, f"group {g}", "text b")
+            p.text(28, top + 39, f"{rows} rows,")
+            p.text(28, top + 58, f"× B {g}")
+            p.path(f"M20 {y_of(first[g] + rows):g}H540", "thin")
+        else:
+            p.text(540, top - 9, f"group {g}: no rows, no tiles", "text soft", "end")
+    for number, g, _, m, n in all_tiles:
+        top = y_of(first[g] + m * bm)
+        high = ROW * min(bm, SIZES[g] - m * bm)
+        own = number % CTAS == CTA
+        p.rect(X + (WIDE + 2) * n, top + 1, WIDE, high - 2, "item1" if own else "mmapale")
+        p.text(X + (WIDE + 2) * n + WIDE / 2, top + high / 2 + 5, number,
+               "num ink b" if own else "num", "middle")
+    for g, rows in zip(with_tiles, over):
+        top, high = y_of(first[g] + SIZES[g]), ROW * rows
+        p.rect(OVER + .5, top + 1, 22, high - 1, "dash")
+        where = next((h for h in with_tiles if h > g), None)
+        numbers = ", ".join(map(str, last[g]))
+        if where is None:
+            p.text(OVER + 32, top + 14, f"tiles {numbers}: {rows} rows")
+            p.text(OVER + 32, top + 34, "beyond D")
+        else:
+            p.text(OVER + 32, top + 20, f"tiles {numbers}: {rows} rows")
+            p.text(OVER + 32, top + 40, f"of group {where}, × B {g}")
+    y = y_of(sum(SIZES)) + 66
     p.text(20, y, "The sequence", "head")
     wide = 520 / len(all_tiles)
     for number, g, *_ in all_tiles:
@@ -100,4 +109,6 @@ def draw():
         a, b = 20 + wide * numbers[0], 20 + wide * (numbers[-1] + 1) - 2
         p.path(f"M{a + 1:g} {y + 43}v5H{b - 1:g}v-5", "rule")
         p.text((a + b) / 2, y + 66, f"group {g}", "text", "middle")
+    p.legend(20, y + 96, (("item1", f"CTA {CTA} of {CTAS}", 136),
+                          ("dash", "loaded, multiplied, not stored", 0)))
     return p.svg()

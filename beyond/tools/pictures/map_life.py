@@ -7,7 +7,7 @@ PROGRAM, KERNEL = "15_grouped_gemm", "beyond/15_grouped_gemm/kernel.cu"
 GROUPS, ROWS = 4, 128  # a tile for each group
 SIZE = ("--m", str(GROUPS * ROWS), "--n", "192", "--k", "256", "--groups", str(GROUPS), "--router",
         "even", "--sms", "1")
-FROM, TO, X, RIGHT, LANE = 1600, 14600, 66, 540, 28
+FROM, TO, X, RIGHT, LANE, STEP = 1600, 14600, 92, 540, 26, 36
 EDITS = [(KERNEL, "            turn ^= 1;\n", ""),
          (KERNEL, "wait_for_loads(shared, last_before, issued)",
           "wait_for_loads(shared, last, issued)"),
@@ -47,60 +47,80 @@ def draw():
     assert life[followed - 2][2] < begin and end < life[followed - 1][2]
     more = life[followed - 1][2] - begin
     p = Picture("One map is changed, another is read",
-                f"""Above, the change of a map; steps 2 to {len(steps)} are `change_map()`. Below,
-                two maps in turn: when the producer changes `a[1]` for group {followed}, group
-                {followed - 2}'s loads have landed, and group {followed - 1}'s still read `a[0]`.
-                With a single map it would have to wait {more} cycles longer for them
-                (simulated, one CTA, {GROUPS} groups of {ROWS} rows, k = {SIZE[5]}).""",
-                "How a map is changed: one thread edits address and rows of a copy in shared "
-                "memory, the warp's barrier orders the edits, the warp copies it to global memory "
-                "and releases it, and acquires it for the TMA. Before that, all loads that use the "
-                "old map must have landed. Below, the two maps over time: loads of groups 0 and 2 "
-                "use the one, those of 1 and 3 the other, and a map is changed while the loads of "
-                "the other are in flight.", 452)
+                f"""The orange change, in 5 steps: when the producer changes `a[1]` for group
+                {followed}, group {followed - 2}'s loads have landed, and group {followed - 1}'s
+                still read `a[0]`. With a single map it would have to wait {more} cycles longer for
+                them (simulated, one CTA, {GROUPS} groups of {ROWS} rows, k = {SIZE[5]}).""",
+                "How a map is changed. Step 1: all loads that use the old map have landed. Step 2: "
+                "one thread edits address and rows of a copy in shared memory. Step 3: the warp's "
+                "barrier orders the edits. Step 4: the warp copies it to global memory and "
+                "releases it. Step 5: it acquires it for the TMA. Below, the two maps over time: "
+                "loads of groups 0 and 2 use the one, those of 1 and 3 the other, and a map is "
+                "changed while the loads of the other are in flight. The producer changes a map "
+                "when it has issued all loads of the group before.", 480)
+    p.text(20, 60, "1", "text b")
+    p.text(36, 60, f"the loads of group {followed - 2}, by the old a[1], have landed")
     # the places
-    p.rect(20, 52, 172, 132, "lane", rx=4)
-    p.text(30, 74, "shared memory", "text b")
+    p.rect(20, 74, 176, 142, "lane", rx=4)
+    p.text(30, 96, "shared memory", "text b")
     for x, w, word in ((30, 84, "address"), (118, 62, "rows")):
-        p.rect(x, 84, w, 28, "item1")
-        p.text(x + w / 2, 103, word, "text ink b", "middle")
-    p.rect(30, 114, 150, 26, "held")
-    p.text(105, 132, "the rest", "text", "middle")
-    p.text(30, 168, "2 edit, 3 sync")
-    p.rect(266, 52, 140, 132, "lane", rx=4)
-    p.text(336, 74, "global memory", "text b", "middle")
-    p.rect(276, 84, 120, 40, "item1")
-    p.text(336, 109, "a[1]", "code ink b", "middle")
-    p.rect(276, 128, 120, 40, "held")
-    p.text(336, 153, "a[0]", "code", "middle")
-    p.arrow(184, 98, 272, 98)
-    p.text(229, 88, "4 copy,", "text", "middle")
-    p.text(229, 118, "release", "text", "middle")
-    p.rect(496, 52, 44, 132, "load")
-    p.text(518, 123, "TMA", "text ink b", "middle")
-    p.arrow(400, 98, 492, 98)
-    p.text(450, 88, "5", "text", "middle")
-    p.text(450, 118, "acquire", "text", "middle")
+        p.rect(x, 106, w, 28, "item1")
+        p.text(x + w / 2, 125, word, "text ink b", "middle")
+    p.rect(30, 136, 150, 26, "held")
+    p.text(105, 154, "the rest", "text", "middle")
+    for y, number, word in ((182, 2, "edit"), (204, 3, "sync of the warp")):
+        p.text(30, y, number, "text b")
+        p.text(46, y, word)
+    p.rect(266, 74, 140, 142, "lane", rx=4)
+    p.text(336, 96, "global memory", "text b", "middle")
+    p.rect(276, 106, 120, 40, "held")
+    p.text(336, 131, "a[0]", "code", "middle")
+    p.rect(276, 150, 120, 40, "item1")
+    p.text(336, 175, "a[1]", "code ink b", "middle")
+    p.path("M184 120h45V170h33", "rule")
+    p.arrow(262, 170, 272, 170)
+    p.text(229, 110, "4", "text b", "middle")
+    p.text(229, 190, "copy,", "text", "middle")
+    p.text(229, 210, "release", "text", "middle")
+    p.rect(496, 74, 44, 142, "load")
+    p.text(518, 150, "TMA", "text ink b", "middle")
+    p.arrow(400, 170, 492, 170)
+    p.text(450, 160, "5", "text b", "middle")
+    p.text(450, 190, "acquire", "text", "middle")
 
     def px(t):
-        return X + (RIGHT - X) * (t - FROM) / (TO - FROM)
-    y = 262
-    p.text(20, y - 20, "The two maps over time", "head")
-    for row, turn in enumerate((1, 0)):
-        top = y + 46 * row
-        p.text(X - 10, top + 19, f"a[{turn}]", "code", "end")
-        p.rect(X, top, RIGHT - X, LANE, "lane")
+        return round(X + (RIGHT - X) * (t - FROM) / (TO - FROM), 1)
+    y = 282
+    p.text(20, y - 18, "The two maps over time", "head")
+
+    def lane(row, name, cls):
+        p.text(X - 10, y + STEP * row + 18, name, cls, "end")
+        p.rect(X, y + STEP * row, RIGHT - X, LANE, "lane")
+
+    def span(row, a, b, cls):
+        p.rect(px(a), y + STEP * row, round(px(b) - px(a), 1), LANE, cls)
+    for turn in (0, 1):
+        lane(turn, f"a[{turn}]", "code")
         for g in lanes[turn]:
-            if g:
-                p.rect(px(life[g - 1][1]), top, px(life[g][0]) - px(life[g - 1][1]), LANE, "item1")
-            p.rect(px(life[g][0]), top, px(life[g][2]) - px(life[g][0]), LANE, "load")
-            p.text(px(life[g][0]) + 8, top + 19, f"group {g}", "text ink b")
+            span(turn, life[g][0], life[g][2], "load")
+            p.text(px(life[g][0]) + 8, y + STEP * turn + 18, f"group {g}", "text ink b")
+    lane(2, "producer", "text")
+    for g in range(GROUPS):
+        span(2, life[g][0], life[g][1], "acquire")
+        if g:
+            cls = "item1" if g == followed else "store"
+            for row in (lanes[0].count(g) ^ 1, 2):
+                span(row, life[g - 1][1], life[g][0], cls)
+    middle = (px(begin) + px(end)) / 2
+    p.text(px(life[followed - 2][2]) + 4, y + STEP + 18, "1", "text b")
+    p.text(middle, y + STEP + 18, f"2–{len(steps)}", "num ink b", "middle")
     for t in (begin, end):
-        p.path(f"M{px(t):.1f} {y - 4}v{46 + LANE + 8}", "dash")
-    yb = y + 46 + LANE + 34
-    p.text(20, yb, f"1: group {followed - 2}’s loads have landed; 2 to 5: change of a[1]")
-    p.legend(20, yb + 38, (("item1", "change of the map", 190), ("load", "loads in flight", 0)))
+        p.path(f"M{px(t):.1f} {y - 6}v{2 * STEP + LANE + 12}", "dash")
+    y += 2 * STEP + LANE + 32
+    p.legend(20, y, (("item1", f"change for group {followed}", 196),
+                     ("store", "another change", 0)))
+    p.legend(20, y + 27, (("load", "loads in flight", 196), ("acquire", "issues loads", 0)))
     k = px(FROM + 1000) - px(FROM)
-    p.path(f"M{RIGHT - k:.1f} {yb + 33}h{k:.1f}m0 -4v8m{-k:.1f} 0v-8", "rule")
-    p.text(RIGHT, yb + 62, "1000 cycles", "num", "end")
+    p.path(f"M{RIGHT - k:.1f} {y + 50}h{k:.1f}m0 -4v8m{-k:.1f} 0v-8", "rule")
+    p.text(RIGHT - k - 8, y + 55, "1000 cycles", "num", "end")
     return p.svg()

@@ -4,7 +4,8 @@ from picture import Picture
 
 FRAGMENTS, SOFTMAX = "common/sim/models/fragments.h", "beyond/16_attention/softmax.h"
 LANE, STEP_KEYS, KEYS = 6, 16, 160  # the lane that is followed
-CELL, ROW, TOP, LEFT = 14, 18, 118, (52, 316)
+ROWS = (0, 1, 2, 3, 8, 9, 10, 11)  # that are drawn
+CELL, ROW, TOP, LEFT = 14, 24, 124, (52, 316)
 EDITS = [(FRAGMENTS, "8 * (i / 2) + 2 * (lane % 4) + half", "8 * (i % 2) + 2 * (lane % 4) + half"),
          (FRAGMENTS, "8 * (i / 4) + 2 * (lane % 4) + i % 2",
           "8 * (i / 4) + lane % 4 + 4 * (i % 2)"),
@@ -61,39 +62,42 @@ def draw():
             assert acc[thread, at] == (row, STEP_KEYS * step + key), (thread, step, i, half)
     first = [(i, half, at) for step, i, half, at in pack if step == 0]
     pairs = [[at for j, _, at in first if j == i] for i in range(4)]
-    p = Picture("S becomes P in the same registers",
-                f"""Warp 0's 16 rows and the first {STEP_KEYS} keys: at the left who holds an
-                element of S, at the right who must hold it as A of P·V. Lane {LANE} (orange) packs
-                its {2 * len(pairs)} accumulators into {len(pairs)} registers; no lane needs
-                another one's, so there are 0 shuffles (counted from `fragments.h` and
-                `softmax_pack()`).""",
-                f"Two tables of 16 rows and {STEP_KEYS} keys with the lane that holds each pair of "
+    p = Picture("From S to P, each lane keeps its elements",
+                f"""Who holds which element of {len(ROWS)} rows of a warp and {STEP_KEYS} keys, as S
+                and as the operand P: the same lanes at the same places. Lane {LANE} packs
+                {2 * len(pairs)} of its accumulators into {len(pairs)} registers, with 0 shuffles
+                (counted from `fragments.h` and `softmax_pack()`).""",
+                f"Two tables of rows and {STEP_KEYS} keys with the lane that holds each pair of "
                 "elements: the accumulators of the product Q times K transposed, and the operand A "
-                f"of P times V. They are the same. Lane {LANE} holds "
-                + ", ".join(f"accumulators {a} and {b} as register {i} of A"
-                            for i, (a, b) in enumerate(pairs)) + ".", 514)
+                f"of P times V. They are the same. Lane {LANE} packs "
+                + ", ".join(f"s[{a}] and s[{b}] into p[0][{i}]" for i, (a, b) in enumerate(pairs))
+                + ".", 494)
     where = {acc[LANE, at]: at for _, _, at in first}
-    for x, head, note in ((LEFT[0], "S: accumulators", "number: lane; orange: s[i]"),
-                          (LEFT[1], "P: operand A", "orange: p[0][i]")):
+    for x, head, note in ((LEFT[0], "S: accumulators", f"lane {LANE}: i of s[i]"),
+                          (LEFT[1], "P: operand A", f"lane {LANE}: i of p[0][i]")):
         p.text(x, 62, head, "head")
-        p.text(x, 84, note, "text soft")
+        p.text(x, 84, note)
         for key in range(0, STEP_KEYS, 8):
-            p.text(x + CELL * key + CELL, TOP - 8, key, "num soft", "middle")
+            a, b = x + CELL * key + 2, x + CELL * (key + 8) - 2
+            p.path(f"M{a} {TOP - 5}v-5H{b}v5", "rule")
+            p.text((a + b) / 2, TOP - 15, f"keys {key}–{key + 7}", "num soft", "middle")
 
     def y_of(row):
-        return TOP + ROW * row + (5 if row > 7 else 0)
-    for row in range(16):
-        p.text(LEFT[0] - 8, y_of(row) + 14, row, "num soft", "end")
+        return TOP + ROW * ROWS.index(row) + (12 if row > 7 else 0)
+    p.text(LEFT[0] - 8, TOP - 8, "row", "num soft", "end")
+    for row in ROWS:
+        p.text(LEFT[0] - 8, y_of(row) + 17, row, "num soft", "end")
     owners = [{acc[t, at]: t for t in range(32) for _, _, at in first},
               {operand[t, i, half]: t for t in range(32) for i, half, _ in first}]
     for x, own in zip(LEFT, owners):
         assert len(own) == 16 * STEP_KEYS
-        pale = [(row, key) for (row, key), t in own.items() if key % 2 == 0 and t != LANE]
+        pale = [(row, key) for (row, key), t in own.items()
+                if key % 2 == 0 and t != LANE and row in ROWS]
         p.cells([(x + CELL * key + 1, y_of(row) + 1, 2 * CELL - 2, ROW - 2) for row, key in pale],
-                "mmapale")
-        p.open("num m")
+                "lane")
+        p.open("num soft m")
         for row, key in pale:
-            p.text(x + CELL * (key + 1), y_of(row) + 14, own[row, key], "")
+            p.text(x + CELL * (key + 1), y_of(row) + 17, own[row, key], "")
         p.close()
     p.cells([(LEFT[0] + CELL * key + 1, y_of(row) + 1, CELL - 2, ROW - 2) for row, key in where],
             "item1")
@@ -101,21 +105,24 @@ def draw():
              for (t, i, half), (row, key) in operand.items() if t == LANE and half == 0], "item1")
     p.open("num ink b m")
     for (row, key), at in where.items():
-        p.text(LEFT[0] + CELL * key + CELL / 2, y_of(row) + 14, at, "")
+        p.text(LEFT[0] + CELL * key + CELL / 2, y_of(row) + 17, at, "")
     for (t, i, half), (row, key) in operand.items():
         if t == LANE and half == 0:
-            p.text(LEFT[1] + CELL * (key + 1), y_of(row) + 14, i, "")
+            p.text(LEFT[1] + CELL * (key + 1), y_of(row) + 17, i, "")
     p.close()
-    bottom = y_of(15) + ROW
-    p.path(f"M{LEFT[0] + CELL * STEP_KEYS + 6} {y_of(1) + 9}H{LEFT[1] - 8}m-6 -4l6 4l-6 4", "rule")
-    y = bottom + 30
-    p.text(20, y, f"What lane {LANE} does: exponentials, then four packs", "head")
+    y = y_of(ROWS[-1]) + ROW + 24
+    p.rect(LEFT[0], y - 13, 18, 16, "item1")
+    p.text(LEFT[0] + 25, y, f"lane {LANE}")
+    p.rect(LEFT[0] + 112, y - 13, 18, 16, "lane")
+    p.text(LEFT[0] + 137, y, "another lane: its number")
+    y += 38
+    p.text(20, y, f"Lane {LANE} packs: p[0] is for keys 0–{STEP_KEYS - 1}, a step of P·V", "head")
     for i, (a, b) in enumerate(pairs):
-        x = 20 + 132 * i
+        x, top = 20 + 280 * (i % 2), y + 14 + 34 * (i // 2)
         for j, at in enumerate((a, b)):
-            p.rect(x + 29 * j, y + 14, 27, 24, "item1")
-            p.text(x + 29 * j + 13.5, y + 31, at, "num ink b", "middle")
-        p.arrow(x + 60, y + 26, x + 78, y + 26)
-        p.rect(x + 82, y + 14, 36, 24, "item1")
-        p.text(x + 100, y + 31, i, "num ink b", "middle")
+            p.rect(x + 50 * j, top, 48, 26, "item1")
+            p.text(x + 50 * j + 24, top + 18, f"s[{at}]", "num ink b", "middle")
+        p.arrow(x + 104, top + 13, x + 130, top + 13)
+        p.rect(x + 136, top, 84, 26, "item1")
+        p.text(x + 178, top + 18, f"p[0][{i}]", "num ink b", "middle")
     return p.svg()

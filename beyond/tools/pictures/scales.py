@@ -54,57 +54,64 @@ def draw():
     assert f"BM = {bm}, BN = SCALE_BLOCK, BK = SCALE_BLOCK," in code
     assert "&shared->scale_b[state.index][k_tile % SCALES_B]" in code
     assert code.count("wgmma_promote(sum[part], acc, scale, BN / 2);") == 1
-    p = Picture("Which scale belongs to which elements",
-                f"""A box of A or B is what shares a scale: 1 × {block} elements of A, {block} ×
-                {block} of B. The orange row of D needs {BLOCKS} scales of A and {BLOCKS} of B for
+    p = Picture(f"Two scales multiply each sum of {block}",
+                f"""A box of A or B has one scale: 1 × {block} elements of A, {block} × {block} of
+                B. The orange row of D needs {BLOCKS} scales of A and {BLOCKS} of B for
                 {BLOCKS * block} of k; a k-tile of `kernel.cu`'s tile has {bm} of A and 1 of B
                 (counted from `quantize.c` and the kernel's constants).""",
                 f"A times B is D. A row of A has a scale for each {block} of k: a0 to a3 in the "
                 f"row that is followed. B has a scale for each {block} by {block} elements, b0 to "
                 f"b3 below each other. Below: the Tensor Core adds up the {block} products of a "
                 "k-tile; the CUDA cores multiply this sum by the k-tile's two scales and add it to "
-                "a sum in fp32, which is D's element at the end.", 562)
-    ax, aw, dx, dw, rh, bh = 60, 56, 320, 108, 17, 28
-    by, dy = 64, 190
-    p.text(dx - 14, by + 2 * bh + 5, "B", "head", "end")
-    for j in range(COLUMNS):
-        for i in range(BLOCKS):
-            own = j == 0
-            p.rect(dx + dw * j + 1, by + bh * i + 1, dw - 2, bh - 2, "item0" if own else "held")
-            if own:
-                p.text(dx + dw * j + dw / 2, by + bh * i + 19, f"b{i}", "num ink b", "middle")
-    p.text(ax - 14, dy + rh * ROWS / 2 + 5, "A", "head", "end")
+                "a sum in fp32, which is D's element at the end.", 606)
+    unit, rh, ax, dx, by = 48, 16, 44, 262, 56  # a block of k is as long in A as in B
+    dy = by + unit * BLOCKS + 16
+    p.text(dx - 12, by + unit * BLOCKS / 2 + 5, "B", "head", "end")
     for i in range(BLOCKS):
-        p.cells([(ax + aw * i + 1, dy + rh * r + 1, aw - 2, rh - 2)
+        for j in range(COLUMNS):
+            p.rect(dx + unit * j + 1, by + unit * i + 1, unit - 2, unit - 2, "held" if j else
+                   "item0")
+        p.text(dx + unit / 2, by + unit * i + unit / 2 + 5, f"b{i}", "num ink b", "middle")
+    p.text(ax - 12, dy + rh * ROWS / 2 + 5, "A", "head", "end")
+    for i in range(BLOCKS):
+        p.cells([(ax + unit * i + 1, dy + rh * r + 1, unit - 2, rh - 2)
                  for r in range(ROWS) if r != ROW], "held")
-        p.rect(ax + aw * i + 1, dy + rh * ROW + 1, aw - 2, rh - 2, "item1")
-        p.text(ax + aw * i + aw / 2, dy + rh * ROW + 14, f"a{i}", "num ink b", "middle")
-    p.path(f"M{ax + 3} {dy - 5}v-5h{aw - 6}v5", "rule")
-    p.text(ax, dy - 34, f"{block} of k: a k-tile", "text")
-    p.path(f"M{ax + aw / 2} {dy - 28}v16", "rule")
-    for j in range(COLUMNS):
-        p.cells([(dx + dw * j + 1, dy + rh * r + 1, dw - 2, rh - 2)
-                 for r in range(ROWS) if (r, j) != (ROW, 0)], "mmapale")
-    p.rect(dx + 1, dy + rh * ROW + 1, dw - 2, rh - 2, "item1")
-    p.text(dx + dw / 2, dy + rh * ROW + 14, "a row of D", "num ink b", "middle")
-    p.text(dx + dw * COLUMNS, dy + rh * ROWS + 20, "D", "head", "end")
-    p.path(f"M{dx + 2} {dy + rh * ROWS + 5}v5h{dw - 4}v-5", "rule")
-    p.text(dx + dw / 2, dy + rh * ROWS + 27, f"{block} columns", "text", "middle")
+        p.rect(ax + unit * i + 1, dy + rh * ROW + 1, unit - 2, rh - 2, "item1")
+        p.text(ax + unit * i + unit / 2, dy + rh * ROW + 13, f"a{i}", "num ink b", "middle")
+    p.cells([(dx + unit * j + 1, dy + rh * r + 1, unit - 2, rh - 2) for j in range(COLUMNS)
+             for r in range(ROWS) if (r, j) != (ROW, 0)], "mmapale")
+    p.rect(dx + 1, dy + rh * ROW + 1, unit - 2, rh - 2, "item1")
+    right = dx + unit * COLUMNS
+    p.text(right + 10, dy + rh * ROWS / 2 + 5, "D", "head")
+    # k in both directions, with the same scale
+    p.path(f"M{ax + 2} {dy - 6}v-5h{unit - 4}v5", "rule")
+    p.text(ax, dy - 20, f"k-tile: {block} of k")
+    p.path(f"M{right + 6} {by + 2}h5v{unit - 4}h-5", "rule")
+    p.text(right + 18, by + unit / 2 + 5, f"k-tile: {block} of k")
+    p.path(f"M{dx + 2} {dy + rh * ROWS + 6}v5h{unit - 4}v-5", "rule")
+    p.text(dx + unit / 2, dy + rh * ROWS + 28, f"{block} columns", "text", "middle")
+    for y, cls, word in ((by + 14, "item1", "the row that is"),
+                         (by + 66, "item0", "its blocks of B")):
+        p.legend(20, y, ((cls, word, 0),))
+    p.text(45, by + 34, "followed, in A and D")
+    p.text(right + 18, by + unit + 26, "B: a scale for")
+    p.text(right + 18, by + unit + 46, f"{block} × {block} elements")
+    p.text(right + 18, by + unit + 80, "A: a scale for")
+    p.text(right + 18, by + unit + 100, f"1 × {block} elements")
     # The two levels of the sum.
     y = dy + rh * ROWS + 62
-    step, wide = 131, 118
-    p.text(20, y, f"Tensor Core: {block} products at a time", "head")
+    step, wide, out = 113, 104, 484
+    p.text(20, y, f"Tensor Core: a sum of {block} products for each k-tile", "head")
+    p.rect(20, y + 88, out - 40, 32, "fma")
     for i in range(BLOCKS):
-        x = 24 + step * i
+        x = 20 + step * i
         p.rect(x, y + 12, wide, 32, "mma")
         p.text(x + wide / 2, y + 33, f"k-tile {i}", "text ink b", "middle")
-        p.arrow(x + 22, y + 46, x + 22, y + 84)
-        p.text(x + 32, y + 70, f"× a{i} · b{i}", "code")
-    p.rect(24, y + 88, step * (BLOCKS - 1) + wide, 32, "fma")
-    p.text(24 + 22, y + 109, "+", "text ink b", "middle")
-    for i in range(1, BLOCKS):
-        p.text(24 + step * i + 22, y + 109, "+", "text ink b", "middle")
-    p.text(20, y + 142, "CUDA cores: the sum in fp32", "head")
-    p.arrow(24 + step * 3 + wide - 40, y + 137, 24 + step * 3 + wide - 14, y + 137)
-    p.text(24 + step * 3 + wide + 4, y + 142, "D", "head", "end")
+        p.arrow(x + 16, y + 46, x + 16, y + 86)
+        p.text(x + 26, y + 70, f"×a{i}·b{i}", "code")
+        p.text(x + 16, y + 109, "+", "text ink b", "middle")
+    p.arrow(out - 18, y + 104, out - 2, y + 104)
+    p.rect(out, y + 88, 56, 32, "item1")
+    p.text(out + 28, y + 109, "D", "text ink b", "middle")
+    p.text(20, y + 142, "CUDA cores: the sum of these in fp32", "head")
     return p.svg()

@@ -89,16 +89,16 @@ def draw():
         lacks = [e < K_TILES for _, b, e in work if e - b < K_TILES]
         assert lacks == sorted(lacks, reverse=True)
     p = Picture("Stream-K cuts only the last tiles",
-                f"""{TILES} tiles of {K_TILES} k-tiles on {CTAS} CTAs; tile {FOLLOWED} is orange.
-                Whole tiles take {rounds} steps, both kinds of cut {end}. Split-K cuts all {TILES}
-                tiles, and the sums of {sums[0]} parts travel; stream-K cuts {len(cut)}, and
-                {sums[1]} travel (counted from `next_piece()` and `split_k.cu`).""",
+                f"""{TILES} whole tiles on {CTAS} CTAs take {rounds} steps of a k-tile, both kinds
+                of cut {end}. Split-K cuts all {TILES} tiles, and the sums of {sums[0]} parts
+                travel; stream-K cuts {len(cut)}, and {sums[1]} travel (counted from `next_piece()`
+                and `split_k.cu`).""",
                 f"Three schedules of {TILES} tiles of {K_TILES} k-tiles on {CTAS} CTAs. Whole "
                 f"tiles: {rounds} steps, and one CTA is idle for the last {idle}. Split-K: the "
                 f"CTAs share every tile, {part} k-tiles each, {end} steps. Stream-K: each CTA "
                 f"computes a whole tile, and then an equal stretch of the last {len(cut)} tiles, "
                 f"{end} steps. Arrows show to which CTA the sums of a cut tile go: to the one that "
-                "has the tile's last k-tile.", 560)
+                "has the tile's last k-tile.", 568)
 
     def px(k):
         return X + (RIGHT - X) * k / rounds
@@ -112,7 +112,7 @@ def draw():
         p.text(X - 10, y + 16, f"CTA {cta}", "text", "end")
         p.rect(X, y, RIGHT - X, LANE, "lane")
 
-    p.text(20, 60, f"Whole tiles: {rounds} k-tiles", "head")
+    p.text(20, 60, f"Whole tiles, {K_TILES} k-tiles each: {rounds} steps", "head")
     for cta, work in enumerate(whole):
         y = 72 + 25 * cta
         lane(y, cta)
@@ -120,17 +120,18 @@ def draw():
             piece(y, K_TILES * i, e - b, tile, f"tile {tile}")
         at = K_TILES * len(work)
         if at < rounds:
-            p.rect(px(at), y, px(rounds) - px(at), LANE, "hot")
-            p.text((px(at) + px(rounds)) / 2, y + 16, "idle", "text bg b", "middle")
+            p.rect(px(at), y, px(rounds) - px(at), LANE, "idle")
+            p.text((px(at) + px(rounds)) / 2, y + 16, "idle", "text b", "middle")
 
-    p.text(20, 204, f"Split-K in {splits} parts: {end} k-tiles, {sums[0]} sums", "head")
+    p.text(20, 204, f"Split-K, {splits} parts of each tile: {end} steps, {sums[0]} sums travel",
+           "head")
     for cta in range(CTAS):
         y = 216 + 25 * cta
         lane(y, cta)
         for tile in range(TILES):
-            piece(y, part * tile, part, tile, tile)
+            piece(y, part * tile, part, tile, f"{tile}:{','.join(map(str, split[cta, tile]))}")
 
-    p.text(20, 348, f"Stream-K: {end} k-tiles, {sums[1]} sums", "head")
+    p.text(20, 348, f"Stream-K: {end} steps, {sums[1]} sums travel", "head")
     step, done = 38, {}
     mine = next((b, e) for work in streamed for t, b, e in work if t == FOLLOWED and e == K_TILES)
     for cta, work in enumerate(streamed):
@@ -146,12 +147,19 @@ def draw():
         assert e == K_TILES
         for _, _, x, y in lack:
             assert below == y + step  # the neighbour: the arrow crosses nothing
-            p.path(f"M{x - 9:g} {y + LANE + 1}v7H{to - 22:g}", "rule")
-            p.arrow(to - 22, y + LANE + 8, to - 22, below - 1)
+            p.path(f"M{x - 9:g} {y + LANE + 1}v7H{px(end) + 16:g}", "rule")
+            p.arrow(px(end) + 16, y + LANE + 8, px(end) + 16, below - 1)
+        p.rect(px(end) + 6, below, 20, LANE, "epilogue")
+        p.text(px(end) + 16, below + 16, "+", "num ink b", "middle")
     p.path(f"M{px(end):g} 196V{360 + step * CTAS - 12}", "dash")
-    y = 360 + step * CTAS + 12
+    y = 360 + step * CTAS + 14
     b, last = mine[0], mine[1] - 1
-    p.text(20, y, f"“{FOLLOWED}: {b}–{last}”: k-tiles {b} to {last} of tile {FOLLOWED}. "
-           "Arrow: the sums of")
-    p.text(20, y + 20, "a part, to the CTA that has the tile’s last k-tile")
+    one, other = split[1, FOLLOWED]
+    p.text(20, y, f"{FOLLOWED}:{one},{other}", "num")
+    p.text(72, y, f"k-tiles {one} and {other} of tile {FOLLOWED}")
+    p.text(316, y, f"{FOLLOWED}: {b}–{last}", "num")
+    p.text(378, y, f"k-tiles {b} to {last} of it")
+    p.legend(20, y + 27, (("item1", f"tile {FOLLOWED}", 104), ("epilogue", "", 0)))
+    p.text(133, y + 27, "+", "num ink b", "middle")
+    p.text(149, y + 27, "adds the sums of the tile’s other part")
     return p.svg()

@@ -5,7 +5,8 @@ from data import c_table, source
 from picture import Picture
 
 BLOCK, CONVERT = "common/w4_block.h", "common/hopper/w4.h"
-X, CELL_W, CELL_H, CHANNEL = 20, 16.25, 30, 8  # CHANNEL: the second four's, relative to the first
+X, CELL_W, CELL_H = 20, 16.25, 30
+CHANNEL, K = 8, 0  # the second four's channel, relative to the first, and the weight followed of it
 EDITS = [(BLOCK, "(struct w4_place){at + k % 4, at + (k + 1) % 4, 4}",
           "(struct w4_place){at + k % 4, at + k % 4, 4}"),
          (CONVERT, "W4_MASK 0x87878787u", "W4_MASK 0x78787878u"),
@@ -49,23 +50,29 @@ def draw():
             got = {b % 8: of for b, of in half.items() if b // 8 == k}
             assert got == {7: (channel, k, 3), 2: (channel, k, 2), 1: (channel, k, 1),
                            0: (channel, k, 0)}, f"byte {k} of channel {channel}"
-    p = Picture("Eight 4-bit weights, three instructions",
-                f"""The bits of one word (g: the lane's channel). A mask leaves {len(first)} of 32
-                bits: the signs and mantissas of four e4m3. The word rotated by {rotate} bits, under
-                the same mask, leaves the other {len(second)} (counted from
-                `w4_block.h` and `w4.h`).""",
+    followed = [b for b, of in at.items() if of[:2] == (CHANNEL, K)]
+    assert len({b // 8 for b in followed}) == 2  # its sign is in another byte
+    assert sorted((b - rotate) % 32 // 8 for b in followed) == [K] * 4
+    p = Picture("Three instructions make eight e4m3",
+                f"""`lop3` leaves {len(first)} of a word's 32 bits, the signs and mantissas of four
+                e4m3 of channel g; `shf` and `lop3` leave the other {len(second)}. The sign of the
+                orange weight lies in the next byte: after the rotation by {rotate} bits it is bit 7
+                of its own (counted from `w4_block.h` and `w4.h`).""",
                 "A 32-bit word holds eight weights, each a sign and three bits of magnitude. Under "
                 f"the mask {mask:#x} four of them are the signs and mantissas of four e4m3 numbers "
                 f"of channel g. The word rotated right by {rotate} bits, under the same mask, "
-                "gives the four of channel g + 8.", 478)
+                "gives the four of channel g + 8, whose signs lie one byte on.", 506)
+
+    def look(channel, k, _):
+        return "item0" if channel != CHANNEL else "item1" if k == K else "fma"
 
     def word(y, head, note, bits):
         p.text(X, y, head, "head")
         p.text(540, y, note, "code", "end")
-        looks = {"lane": [], "item0": [], "item1": []}
+        looks = {"lane": [], "item0": [], "fma": [], "item1": []}
         for b in range(32):
             x = X + (31 - b) * CELL_W
-            cls = ("item0", "item1")[bits[b][0] == CHANNEL] if b in bits else "lane"
+            cls = look(*bits[b]) if b in bits else "lane"
             looks[cls].append((x + .5, y + 10, CELL_W - 1 - (2 if b % 8 == 0 else 0), CELL_H))
         for cls, boxes in looks.items():
             if boxes:
@@ -82,14 +89,15 @@ def draw():
     for byte in range(4):
         x = X + (3 - byte) * 8 * CELL_W
         p.path(f"M{x + 1:g} 112v5h{8 * CELL_W - 4:g}v-5", "rule")
-        p.text(x + 4 * CELL_W, 134, f"byte {byte}", "text soft", "middle")
-    word(178, "Channel g: four e4m3", f"1  word & 0x{mask:x}", first)
-    word(258, "The word, rotated right", f"2  by {rotate} bits", turned)
-    word(338, "Channel g + 8: four e4m3", f"3  … & 0x{mask:x}", second)
+        p.text(x + 4 * CELL_W, 134, f"byte {byte}: k = {byte}", "text soft", "middle")
+    word(178, "Channel g: four e4m3", f"lop3: word & 0x{mask:x}", first)
+    word(258, "The word, rotated right", f"shf: by {rotate} bits", turned)
+    word(338, "Channel g + 8: four e4m3", f"lop3: … & 0x{mask:x}", second)
     for byte in range(4):
-        p.text(X + (3 - byte) * 8 * CELL_W + 4 * CELL_W, 396, f"k = {first[8 * byte][1]}",
-               "text soft", "middle")
-    p.legend(20, 432, (("item0", "channel g", 140), ("item1", "channel g + 8", 0)))
-    p.text(316, 432, "s: sign; 2 1 0: magnitude")
-    p.text(20, 458, "exponent bits 0: a subnormal, ± magnitude × 2⁻⁹", "text b")
+        assert first[8 * byte][1] == second[8 * byte][1] == byte
+        p.text(X + (3 - byte) * 8 * CELL_W + 4 * CELL_W, 396, f"k = {byte}", "text soft", "middle")
+    p.legend(20, 432, (("item0", "channel g", 130), ("fma", "channel g + 8", 160),
+                       ("item1", f"g + 8, k = {K}", 0)))
+    p.text(20, 460, "s: sign, that of g + 8 one byte on; 2 1 0: magnitude")
+    p.text(20, 486, "exponent bits 0: a subnormal, ± magnitude × 2⁻⁹", "text b")
     return p.svg()

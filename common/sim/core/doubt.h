@@ -18,6 +18,7 @@ enum doubtful_rule {
     DOUBT_BARRIER_AFTER_EXIT, /* __syncthreads() counts threads that have ended */
     DOUBT_EXIT_RELEASES,      /* a thread that ends releases nothing at the cluster's barrier */
     DOUBT_UNCHANGED_REGISTER, /* a write of a register that leaves its value is a write */
+    DOUBT_ONE_INSTRUCTION,    /* lanes that write one word by one instruction race */
     DOUBTS
 };
 

@@ -141,7 +141,8 @@ struct sim_warp {
     const struct sim_thread *ahead;
     void *operand[WARP_SIZE]; /* each lane's, on its own stack */
     struct sim_wait_queue waiters;
-    const struct sim_wait *wait; /* what the whole warp waits for */
+    struct gathering *gatherings; /* of some of its lanes: core/lanes.c */
+    const struct sim_wait *wait;  /* what the whole warp waits for */
     const void *waits_for;
     struct sim_sync *sync;         /* of __syncwarp: units/warp.c */
     struct sim_sync all_lanes;     /* some of what each lane is ordered after: order/shadow.c */

@@ -6,6 +6,8 @@
 
 #include "sim/hopper/call.h"
 
+/* `bytes`: 4, 8 or 16, of which `valid_bytes` are copied; the rest become zeros. */
+void sim_cp_async(void *shared, const void *global, int bytes, int valid_bytes);
 void sim_cp_async_16(void *shared, const void *global, int valid_bytes);
 void sim_cp_async_commit_group(void);
 void sim_cp_async_wait_group(int pending);

@@ -6,6 +6,8 @@
 
 #include "sim/hopper/call.h"
 
+/* `matrices`: 1, 2 or 4; only the lanes below 8 * matrices give a row. */
+void sim_ldmatrix(uint32_t *r, const void *row, int matrices, bool transposed);
 void sim_ldmatrix_x4(uint32_t r[4], const void *row);
 void sim_stmatrix(void *row, const uint32_t *r, int matrices, bool transposed);
 void sim_mma_m16n8k16(float d[4], const uint32_t a[4], const uint32_t b[2], int bf16);

@@ -14,6 +14,7 @@ uint32_t sim_shared_address(const void *pointer);
 bool sim_elect_one(void);
 void sim_sync_threads(void);
 void sim_sync_warp(void);
+void sim_sync_lanes(uint32_t mask);
 int sim_shuffle(uint32_t mask, int value, int lane);
 void sim_named_barrier_sync(int id, int threads);
 void sim_named_barrier_arrive(int id, int threads);

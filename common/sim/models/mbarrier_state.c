@@ -45,6 +45,15 @@ enum mbarrier_error mbarrier_state_arrive(struct mbarrier_state *s, int64_t coun
     return MBARRIER_OK;
 }
 
+enum mbarrier_error mbarrier_state_arrive_drop(struct mbarrier_state *s, int64_t count,
+                                               bool *flipped) {
+    const int32_t expected = s->expected;
+    if (count >= 1 && count <= s->pending) s->expected -= (int32_t)count;
+    const enum mbarrier_error error = mbarrier_state_arrive(s, count, flipped);
+    if (error) s->expected = expected;
+    return error;
+}
+
 enum { WORD_TAG = 0x6d62 };
 /* So that small numbers stored over half of a barrier are noticed, too. */
 #define INDEX_MASK 0x9e3779b9u

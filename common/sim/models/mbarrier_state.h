@@ -38,6 +38,9 @@ enum mbarrier_error mbarrier_state_expect_tx(struct mbarrier_state *s, int64_t b
 enum mbarrier_error mbarrier_state_complete_tx(struct mbarrier_state *s, int64_t bytes,
                                                bool *flipped);
 enum mbarrier_error mbarrier_state_arrive(struct mbarrier_state *s, int64_t count, bool *flipped);
+/* The same, and later phases expect `count` fewer. */
+enum mbarrier_error mbarrier_state_arrive_drop(struct mbarrier_state *s, int64_t count,
+                                               bool *flipped);
 
 /* What test_wait.parity answers: the phase of this parity, the current or the one before, has
  * completed. */

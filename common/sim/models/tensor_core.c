@@ -3,8 +3,8 @@
  *
  * Where all numbers are whole and none of their sums needs more bits than the Tensor Core keeps,
  * nothing is cut, and fp32 adds as it does. Where no element is huge and no sum's exponent is
- * extreme, a product and its aligned term are exact in fp32 or cut to zero, and fit 32 bits, so that
- * what tensor_sum() does for one sum is a few instructions for four. All else goes through
+ * extreme, a product and its aligned term are exact in fp32 or cut to zero, and fit 32 bits, so
+ * that what tensor_sum() does for one sum is a few instructions for four. All else goes through
  * tensor_sum() itself. Vector types of GCC and Clang.
  */
 #include "sim/models/tensor_core.h"

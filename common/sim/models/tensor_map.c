@@ -41,13 +41,20 @@ const char *tensor_map_fault(const struct tensor_map_fields *f) {
     if (f->pitch <= 0 || f->pitch >= max_pitch)
         return "ld: the row pitch must be positive and less than 2^40 bytes";
     if (f->pitch % 16) return "ld: the row pitch must be a multiple of 16 bytes";
-    if (f->pitch < f->columns * f->element_bytes)
+    if (f->rank <= 2 && f->pitch < f->columns * f->element_bytes)
         return "ld: the row pitch is shorter than a row, so rows would overlap";
     if (f->box_rows < 1 || f->box_rows > 256) return "box_rows: must be 1 .. 256";
     if (f->box_columns < 1 || f->box_columns > 256) return "box_columns: must be 1 .. 256";
     if (inner % 16) return "box_columns: a row of the box must be a multiple of 16 bytes";
     if (f->swizzle != SWIZZLE_NONE && inner > 16 << f->swizzle)
         return "box_columns: a row of the box is wider than the swizzle";
+    if (f->rank < 0 || f->rank > TENSOR_MAP_MAX_RANK) return "rank: must be 1 .. 5";
+    for (int i = 0; i < tensor_map_outer(f); ++i) {
+        if (!f->outer_extent[i]) return "an extent must be 1 .. 2^32";
+        if (f->outer_pitch[i] < 0 || f->outer_pitch[i] >= max_pitch || f->outer_pitch[i] % 16)
+            return "a stride must be a multiple of 16, less than 2^40 bytes";
+        if (f->outer_box[i] < 1 || f->outer_box[i] > 256) return "a box extent must be 1 .. 256";
+    }
     return NULL;
 }
 
@@ -72,6 +79,10 @@ void tensor_map_write(struct tensor_map *map, const struct tensor_map_fields *fi
     e.fields.element_bytes = fields->element_bytes;
     e.fields.type = fields->type;
     e.fields.swizzle = fields->swizzle;
+    e.fields.rank = fields->rank;
+    memcpy(e.fields.outer_pitch, fields->outer_pitch, sizeof e.fields.outer_pitch);
+    memcpy(e.fields.outer_extent, fields->outer_extent, sizeof e.fields.outer_extent);
+    memcpy(e.fields.outer_box, fields->outer_box, sizeof e.fields.outer_box);
     e.checksum = checksum(&e);
     memset(map, 0, sizeof *map);
     memcpy(map, &e, sizeof e);
@@ -86,12 +97,20 @@ bool tensor_map_decode(const struct tensor_map *map, struct tensor_map_fields *o
 }
 
 uint32_t tensor_map_box_bytes(const struct tensor_map_fields *f) {
-    return (uint32_t)(f->box_rows * f->box_columns * f->element_bytes);
+    return (uint32_t)(tensor_map_box_lines(f) * f->box_columns * f->element_bytes);
 }
 
 static struct box_row meet(const struct tensor_map_fields *f, int64_t columns, int64_t row,
                            int64_t column, int r) {
     struct box_row result = {0, 0, NULL};
+    int64_t offset = 0;
+    for (int i = 0, line = r / f->box_rows; i < tensor_map_outer(f); ++i) {
+        const int64_t at = f->outer_at[i] + line % f->outer_box[i];
+        if (at < 0 || at >= f->outer_extent[i]) return result;
+        offset += at * f->outer_pitch[i];
+        line /= f->outer_box[i];
+    }
+    r %= f->box_rows;
     if (row + r < 0 || row + r >= f->rows) return result;
     const int64_t first = column < 0 ? -column : 0;
     const int64_t inside = columns - column;
@@ -99,7 +118,7 @@ static struct box_row meet(const struct tensor_map_fields *f, int64_t columns, i
     if (first >= last) return result;
     result.first = (int)first;
     result.last = (int)last;
-    result.global = f->base + (row + r) * f->pitch + (column + first) * f->element_bytes;
+    result.global = f->base + offset + (row + r) * f->pitch + (column + first) * f->element_bytes;
     return result;
 }
 

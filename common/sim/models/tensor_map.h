@@ -9,6 +9,8 @@
 
 #include "gemm.h"
 
+enum { TENSOR_MAP_MAX_RANK = 5, TENSOR_MAP_OUTER = TENSOR_MAP_MAX_RANK - 2 };
+
 struct tensor_map_fields {
     const unsigned char *base;
     int64_t rows, columns; /* of the matrix, elements */
@@ -17,7 +19,25 @@ struct tensor_map_fields {
     int element_bytes;
     enum gemm_type type;
     enum gemm_swizzle swizzle;
+    /* Dimensions beyond rows and columns, the innermost first: the box has box_rows rows for each
+     * of their combinations. */
+    int rank;                              /* 0 stands for 2 */
+    int64_t outer_pitch[TENSOR_MAP_OUTER]; /* bytes */
+    uint32_t outer_extent[TENSOR_MAP_OUTER];
+    uint16_t outer_box[TENSOR_MAP_OUTER];
+    int32_t outer_at[TENSOR_MAP_OUTER]; /* where a box lies in them; 0 in a map */
 };
+
+static inline int tensor_map_outer(const struct tensor_map_fields *f) {
+    return f->rank > 2 ? f->rank - 2 : 0;
+}
+/* Rows of the box, those of all its outer dimensions. */
+static inline int tensor_map_box_lines(const struct tensor_map_fields *f) {
+    int lines = f->box_rows;
+    for (int i = 0; i < tensor_map_outer(f); ++i)
+        lines *= f->outer_box[i];
+    return lines;
+}
 
 /* Returns NULL and encodes, or returns a sentence that names the argument at fault. */
 const char *tensor_map_encode(struct tensor_map *map, const struct tensor_map_fields *fields);
@@ -34,8 +54,9 @@ bool tensor_map_decode(const struct tensor_map *map, struct tensor_map_fields *o
  * of bounds. */
 uint32_t tensor_map_box_bytes(const struct tensor_map_fields *f);
 
-/* Where row r of a box at (row, column) meets the matrix: elements [first, last) of the box row are
- * inside, and `global` is the address of element `first`. first == last: nothing is. */
+/* Where row r of a box, of tensor_map_box_lines(), at (row, column) meets the matrix: elements
+ * [first, last) of the box row are inside, and `global` is the address of element `first`.
+ * first == last: nothing is. */
 struct box_row {
     int first, last;
     const unsigned char *global;

@@ -164,6 +164,15 @@ static bool same_launch(const struct global_record *a, const struct global_recor
     return sim_place_at((int)a->cluster, 0).launch == sim_place_at((int)b->cluster, 0).launch;
 }
 
+/* Two writes of one word by lanes of a warp at the same place, which they may execute together? */
+static bool one_instruction(const struct global_record *a, const struct global_record *b) {
+    const int threads = sim.launch->threads;
+    return a->how == GLOBAL_LD_ST && b->how == GLOBAL_LD_ST && a->write && b->write &&
+           a->site == b->site && a->cluster == b->cluster &&
+           a->thread / threads == b->thread / threads &&
+           a->thread % threads / WARP_SIZE == b->thread % threads / WARP_SIZE;
+}
+
 static bool was_read(uint32_t list, unsigned bytes) {
     while (list && (pool[list].write || !(pool[list].bytes & bytes)))
         list = pool[list].next;
@@ -182,6 +191,9 @@ static void touch_cell(struct sim_thread *thread, struct global_record *now, uin
         if (!shared || !(now->write || then->write)) continue;
         const void *const where = at + __builtin_ctz(shared);
         if (ordered(thread, now, then, list)) continue;
+        const bool together = one_instruction(now, then);
+        if (together && !doubtful_rules) continue;
+        if (together) doubt_in_next_report(DOUBT_ONE_INSTRUCTION);
         const bool twice =
             then->write && one_writer && !same_thread(now, then) && same_launch(now, then);
         global_accuse(thread, now, then, where, twice);

@@ -19,6 +19,7 @@
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
+#include "sim/order/release.h"
 #include "sim/order/when.h"
 
 bool (*shadow_too_weak)(const struct sim_thread *thread, int slot, uint32_t epoch, char *text,
@@ -28,7 +29,8 @@ bool (*shadow_uncommitted)(const struct sim_cluster *cluster, int slot, uint32_t
 
 /* One access to (some bytes of) a cell. */
 struct record {
-    uint32_t epoch;
+    uint32_t epoch : 31;
+    uint32_t strong : 1;
     uint16_t slot;
     uint16_t site;
     uint16_t bytes;       /* mask; 0: the entry is free */
@@ -38,6 +40,7 @@ struct record {
 };
 
 enum { INLINE_RECORDS = 4, CELL_BYTES = 16, THREADS = (1 << 14) - 1 /* all bits of `thread` */ };
+#define EPOCHS (UINT32_MAX >> 1)
 
 struct overflow {
     int room;
@@ -57,7 +60,11 @@ void shadow_new(struct sim_cta *cta) {
     memset(cta->shadow, 0, bytes);
 }
 
+/* Has any word of shared memory been accessed so? Then it may carry releases (release.h). */
+static bool strong_accesses;
+
 void shadow_clear(struct sim_cta *cta) {
+    if (strong_accesses) release_forget(cta->shared, cta->shared_bytes);
     for (size_t i = 0; i < cta->shared_bytes / CELL_BYTES; ++i)
         cta->shadow[i].count = cta->shadow[i].mbarrier = 0;
 }
@@ -98,6 +105,7 @@ struct accessor {
     bool async_proxy, in_flight; /* in_flight: an async unit's, by whatever proxy */
     enum sim_access access;
     struct sim_warp *warp; /* NULL, or all its lanes issue the access together */
+    bool strong;
 };
 
 static bool ordered_for(const struct sim_thread *thread, const struct accessor *now,
@@ -125,6 +133,7 @@ static bool ordered_for_warp(struct accessor *now, const struct record *then, bo
 
 /* If not, now->thread is one that is not ordered after it. */
 static inline bool ordered(struct accessor *now, const struct record *then, bool then_async) {
+    if (now->strong && then->strong) return true;
     return now->warp ? ordered_for_warp(now, then, then_async)
                      : ordered_for(now->thread, now, then, then_async);
 }
@@ -163,6 +172,14 @@ static bool another_warp_has_waited(const struct sim_cluster *cluster,
             return true;
     }
     return false;
+}
+
+/* Two writes of one word by lanes of a warp at the same place, which they may execute together? */
+static bool one_instruction(const struct accessor *now, const struct record *then, uint16_t site,
+                            const struct sim_cluster *cluster) {
+    return now->access == SIM_WRITE && then->write && !now->in_flight && then->site == site &&
+           then->slot == thread_of(cluster, then->thread)->slot &&
+           thread_of(cluster, then->thread)->warp == now->thread->warp;
 }
 
 /* For the picture. */
@@ -325,7 +342,8 @@ static inline struct record *add_record(struct shadow_cell *cell, const struct a
                                         const struct sim_cta *cta, unsigned bytes, uint16_t site) {
     const struct sim_thread *const thread = now->thread;
     struct record *const record = append(cell);
-    record->epoch = now->epoch;
+    record->epoch = now->epoch & EPOCHS;
+    record->strong = now->strong;
     record->slot = (uint16_t)now->slot;
     record->site = site;
     record->bytes = (uint16_t)bytes;
@@ -348,8 +366,9 @@ static void read_cell(struct accessor *now, struct sim_cta *cta, size_t cell_ind
             if (shared && !ordered(now, then, cta->cluster->slot[then->slot].async_proxy))
                 accuse(now, then, cta, cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared));
             written |= then->bytes;
-        } else if (then->slot == now->slot && !(then->bytes & ~bytes)) {
-            then->epoch = now->epoch;
+        } else if (then->slot == now->slot && then->strong == now->strong &&
+                   !(then->bytes & ~bytes)) {
+            then->epoch = now->epoch & EPOCHS;
             then->bytes = (uint16_t)bytes;
             then->site = site;
             merged = then;
@@ -371,7 +390,10 @@ static void write_cell(struct accessor *now, struct sim_cta *cta, size_t cell_in
         const unsigned shared = then->bytes & bytes;
         if (shared) {
             const size_t at = cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared);
-            if (!ordered(now, then, cta->cluster->slot[then->slot].async_proxy))
+            const bool is_ordered = ordered(now, then, cta->cluster->slot[then->slot].async_proxy);
+            const bool together = !is_ordered && one_instruction(now, then, site, cta->cluster);
+            if (together && doubtful_rules) doubt_in_next_report(DOUBT_ONE_INSTRUCTION);
+            if (!is_ordered && (!together || doubtful_rules))
                 accuse(now, then, cta, at);
             else if (then->blind)
                 accuse_of_reading_nothing(then, cta, at);
@@ -416,14 +438,28 @@ static void touch(struct accessor *now, struct sim_cta *cta, size_t offset, size
 
 void sim_shadow_generic(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                         enum sim_access access) {
-    struct accessor now = {thread, thread->slot, thread->epoch, false, false, access, NULL};
+    struct accessor now = {thread, thread->slot, thread->epoch, false, false, access, NULL, false};
+    if (strong_accesses && access == SIM_WRITE) release_forget(cta->shared + offset, bytes);
+    touch(&now, cta, offset, bytes);
+}
+
+void sim_shadow_strong(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
+                       enum sim_access access) {
+    struct accessor now = {thread, thread->slot, thread->epoch, false, false, access, NULL, true};
+    strong_accesses = true;
     touch(&now, cta, offset, bytes);
 }
 
 void sim_shadow_async(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                       enum sim_access access, int slot, uint32_t epoch) {
     struct accessor now = {thread, slot,   epoch, cta->cluster->slot[slot].async_proxy,
-                           true,   access, NULL};
+                           true,   access, NULL,  false};
+    touch(&now, cta, offset, bytes);
+}
+
+void sim_shadow_async_store(struct sim_thread *thread, struct sim_cta *cta, size_t offset,
+                            size_t bytes, int slot, uint32_t epoch) {
+    struct accessor now = {thread, slot, epoch, false, true, SIM_WRITE, NULL, false};
     touch(&now, cta, offset, bytes);
 }
 
@@ -431,7 +467,7 @@ void sim_shadow_async_warp(struct sim_warp *warp, size_t offset, size_t bytes,
                            enum sim_access access, int slot, uint32_t epoch) {
     struct sim_cta *const cta = warp->cta;
     struct accessor now = {warp->thread[0], slot, epoch, cta->cluster->slot[slot].async_proxy, true,
-                           access,          warp};
+                           access,          warp, false};
     touch(&now, cta, offset, bytes);
 }
 

@@ -17,12 +17,18 @@ void shadow_free(struct sim_cta *cta);
  * pointer (not the 32-bit address). */
 void sim_shadow_generic(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                         enum sim_access access);
+/* The same of a strong access (PTX ISA, "Memory Consistency Model"): two of them do not race. */
+void sim_shadow_strong(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
+                       enum sim_access access);
 /* An access that an async unit makes some time after T issues it here: checked against what T has
  * ordered, recorded as (slot, epoch), ordered for no thread until its clock reaches the epoch.
  * The proxy is the slot's. T may belong to another CTA of the cluster (multicast). For each
  * contiguous piece; any alignment. */
 void sim_shadow_async(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                       enum sim_access access, int slot, uint32_t epoch);
+/* A write of that kind through the generic proxy, whatever the slot's is. */
+void sim_shadow_async_store(struct sim_thread *thread, struct sim_cta *cta, size_t offset,
+                            size_t bytes, int slot, uint32_t epoch);
 /* The same, issued by all lanes of a warp together, each of which has to have ordered it. No lane
  * knows what another has waited for. In the warp's own CTA. */
 void sim_shadow_async_warp(struct sim_warp *warp, size_t offset, size_t bytes,

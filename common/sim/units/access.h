@@ -9,10 +9,16 @@
 #include <stddef.h>
 
 #include "sim/core/global_memory.h"
+#include "sim/core/shared_memory.h"
 
 /* Of the CTA's own shared memory: where the bytes lie. Ends the launch if they do not lie in it. */
 unsigned char *sim_access_shared(const void *pointer, size_t bytes, enum sim_access access);
 /* Of global memory. False: the access is outside of it, which has been reported; leave it out. */
 bool sim_access_global(const void *pointer, size_t bytes, enum sim_access access);
+/* Of the shared memory of any CTA of the cluster, likewise. Ends the launch if that CTA has. */
+unsigned char *sim_access_cluster(struct sim_shared_place target, size_t bytes,
+                                  enum sim_access access);
+/* All of it but the order: for accesses that have one of their own. */
+void cluster_access_begins(struct sim_shared_place target, size_t bytes, enum sim_access access);
 
 #endif

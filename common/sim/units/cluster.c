@@ -22,6 +22,7 @@
 #include "sim/cost/warp_timing.h"
 #include "sim/order/clock.h"
 #include "sim/order/shadow.h"
+#include "sim/units/access.h"
 #include "sim/units/mbarrier_table.h"
 
 /* ---- the cluster barrier ---- */
@@ -237,6 +238,7 @@ struct arrival {
     struct mbarrier_record *record;
     struct remote_arrival *noted;
     const struct sim_thread *issuer;
+    struct mbarrier_arrival how;
 };
 
 static void arrival_lands(struct sim_job *job) {
@@ -244,7 +246,7 @@ static void arrival_lands(struct sim_job *job) {
     struct mbarrier_record *const record = arrival->record;
     arrival->noted->landed = true;
     arrival->noted->landed_phase = record->state.phase + 1;
-    mbarrier_count_arrival(record, arrival->issuer);
+    mbarrier_count_arrival(record, arrival->issuer, arrival->how);
     free(arrival);
 }
 
@@ -272,13 +274,14 @@ static struct remote_arrival *note(struct mbarrier_record *record, const struct 
     return noted;
 }
 
-static void arrive_remote(uint64_t *barrier, uint32_t rank, bool cluster_scope) {
+void sim_mbarrier_arrive_remote_as(uint64_t *barrier, uint32_t rank, bool cluster_scope,
+                                   struct mbarrier_arrival how) {
     struct sim_thread *const thread = sim_thread();
     static const char operation[] = "remote mbarrier.arrive";
     const struct sim_shared_place own = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
     const struct sim_shared_place target = sim_shared_map(own, rank);
     if (target.cta == thread->cta) {
-        sim_mbarrier_arrive(barrier);
+        sim_mbarrier_arrive_as(barrier, how);
         return;
     }
     check_target_alive(target.cta, operation);
@@ -287,6 +290,7 @@ static void arrive_remote(uint64_t *barrier, uint32_t rank, bool cluster_scope) 
     arrival->record = record;
     arrival->noted = note(record, thread, cluster_scope);
     arrival->issuer = thread;
+    arrival->how = how;
     arrival->job.complete = arrival_lands;
     arrival->job.cancel = cancel;
     arrival->job.cluster = thread->cta->cluster;
@@ -294,83 +298,101 @@ static void arrive_remote(uint64_t *barrier, uint32_t rank, bool cluster_scope) 
      * this thread knows of travels along. It is joined now, not when the arrival lands; no phase
      * can complete in between unless the counts are wrong, too. */
     sim_release_async_only(thread, &record->current);
-    if (cluster_scope) sim_release(thread, &record->current_cluster);
+    if (cluster_scope && !how.relaxed) sim_release(thread, &record->current_cluster);
     sim_advance(MBARRIER_ARRIVE_CYCLES);
     sim_job_start(&arrival->job, sim_now() + REMOTE_ARRIVE_CYCLES);
     sim_maybe_yield();
 }
 
 void sim_mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank) {
-    arrive_remote(barrier, rank, false);
+    sim_mbarrier_arrive_remote_as(barrier, rank, false, MBARRIER_ONE_ARRIVAL);
 }
 
 void sim_mbarrier_arrive_remote_release(uint64_t *barrier, uint32_t rank) {
-    arrive_remote(barrier, rank, true);
+    sim_mbarrier_arrive_remote_as(barrier, rank, true, MBARRIER_ONE_ARRIVAL);
 }
 
-/* ---- ld.shared::cluster ---- */
+/* ---- accesses of shared::cluster ---- */
 
-/* The newest read of each thread of the cluster from a CTA that is not its own, for the check at
+/* The newest access of each thread of the cluster to a CTA that is not its own, for the check at
  * that CTA's end. */
-struct remote_reads {
+struct remote_accesses {
     struct sim_exit_call call; /* first */
     const struct sim_cta *cta;
-    struct remote_read {
-        uint32_t epoch; /* of the reader; 0: none */
+    struct remote_access {
+        uint32_t epoch; /* of the thread; 0: none */
+        enum sim_access access;
         const char *file;
         int line;
         struct cluster_arrival after;
     } newest[]; /* [rank][thread] */
 };
 
-static void check_reads_at_exit(struct sim_exit_call *call) {
-    const struct remote_reads *const reads = (struct remote_reads *)call;
-    const struct sim_cluster *const cluster = reads->cta->cluster;
-    const int threads = reads->cta->threads;
+static void check_accesses_at_exit(struct sim_exit_call *call) {
+    const struct remote_accesses *const accesses = (struct remote_accesses *)call;
+    const struct sim_cluster *const cluster = accesses->cta->cluster;
+    const int threads = accesses->cta->threads;
     for (int i = 0; i < cluster->ctas * threads; ++i) {
-        const struct remote_read *const read = &reads->newest[i];
-        const struct sim_thread *const reader = &cluster->cta[i / threads].thread[i % threads];
+        const struct remote_access *const a = &accesses->newest[i];
+        const struct sim_thread *const thread = &cluster->cta[i / threads].thread[i % threads];
+        const bool read = a->access == SIM_READ;
         char advice[EXIT_ADVICE];
-        if (!read->epoch || cta_is_ordered_after(reads->cta, reader->slot, read->epoch)) continue;
-        if (cluster_barrier_follows_end(reads->cta, reader))
+        if (!a->epoch || cta_is_ordered_after(accesses->cta, thread->slot, a->epoch)) continue;
+        if (cluster_barrier_follows_end(accesses->cta, thread))
             doubt_in_next_report(DOUBT_EXIT_RELEASES);
-        sim_hazard_at(
-            "exit-before-remote-read", read->file, read->line, reader,
-            "reads the shared memory of the CTA of rank %d, which may have ended by then\n"
-            "    a CTA must not end while a peer still reads its shared memory: %s",
-            reads->cta->rank, cluster_exit_advice(read->after, advice, sizeof advice));
+        sim_hazard_at(read ? "exit-before-remote-read" : "exit-before-remote-write", a->file,
+                      a->line, thread,
+                      "%s the shared memory of the CTA of rank %d, which may have ended by then\n"
+                      "    a CTA must not end while a peer still %s its shared memory: %s",
+                      read ? "reads" : "writes", accesses->cta->rank, read ? "reads" : "writes",
+                      cluster_exit_advice(a->after, advice, sizeof advice));
     }
 }
 
-static void note_read(struct sim_cta *target, const struct sim_thread *thread) {
+static void note_access(struct sim_cta *target, const struct sim_thread *thread,
+                        enum sim_access access) {
     const struct sim_cluster *const cluster = target->cluster;
     struct sim_exit_call *call = target->at_exit;
-    while (call && call->call != check_reads_at_exit)
+    while (call && call->call != check_accesses_at_exit)
         call = call->next;
-    struct remote_reads *reads = (struct remote_reads *)call;
-    if (!reads) {
-        const size_t readers = (size_t)(cluster->ctas * target->threads);
-        reads = sim_arena_alloc(target->cluster, sizeof *reads + readers * sizeof reads->newest[0]);
-        reads->call.call = check_reads_at_exit;
-        reads->cta = target;
-        sim_at_cta_exit(target, &reads->call);
+    struct remote_accesses *accesses = (struct remote_accesses *)call;
+    if (!accesses) {
+        const size_t count = (size_t)(cluster->ctas * target->threads);
+        accesses =
+            sim_arena_alloc(target->cluster, sizeof *accesses + count * sizeof accesses->newest[0]);
+        accesses->call.call = check_accesses_at_exit;
+        accesses->cta = target;
+        sim_at_cta_exit(target, &accesses->call);
     }
-    reads->newest[thread->cta->rank * target->threads + thread->index] = (struct remote_read){
-        thread->epoch, thread->self.file, thread->self.line, cluster_arrival_of(thread)};
+    accesses->newest[thread->cta->rank * target->threads + thread->index] = (struct remote_access){
+        thread->epoch, access, thread->self.file, thread->self.line, cluster_arrival_of(thread)};
+}
+
+void cluster_access_begins(struct sim_shared_place target, size_t bytes, enum sim_access access) {
+    struct sim_thread *const thread = sim_thread();
+    const bool remote = target.cta != thread->cta, read = access == SIM_READ;
+    check_target_alive(target.cta, read ? "ld.shared::cluster" : "st.shared::cluster");
+    if (remote) note_access(target.cta, thread, access);
+    if (sim_timed())
+        timing_access(thread,
+                      remote ? TIMING_LD_CLUSTER
+                      : read ? TIMING_LD_SHARED
+                             : TIMING_ST_SHARED,
+                      target.offset, (unsigned)bytes);
+    if (!read) sim_progress();
+}
+
+unsigned char *sim_access_cluster(struct sim_shared_place target, size_t bytes,
+                                  enum sim_access access) {
+    cluster_access_begins(target, bytes, access);
+    sim_shadow_generic(sim_thread(), target.cta, target.offset, bytes, access);
+    return target.host;
 }
 
 struct b128 sim_ld_shared_cluster_b128(const void *pointer, uint32_t rank) {
-    struct sim_thread *const thread = sim_thread();
     struct b128 value;
     const struct sim_shared_place target =
         sim_shared_map(sim_shared_at(pointer, sizeof value, sizeof value), rank);
-    const bool remote = target.cta != thread->cta;
-    check_target_alive(target.cta, "ld.shared::cluster");
-    sim_shadow_generic(thread, target.cta, target.offset, sizeof value, SIM_READ);
-    if (remote) note_read(target.cta, thread);
-    if (sim_timed())
-        timing_access(thread, remote ? TIMING_LD_CLUSTER : TIMING_LD_SHARED, target.offset,
-                      sizeof value);
-    memcpy(&value, target.host, sizeof value);
+    memcpy(&value, sim_access_cluster(target, sizeof value, SIM_READ), sizeof value);
     return value;
 }

@@ -1,5 +1,5 @@
 /*
- * cp_async.c: copies of 16 bytes that land some time after the thread has issued them.
+ * cp_async.c: copies of 4, 8 or 16 bytes that land some time after the thread has issued them.
  *
  * The copies between two commits (or arrivals) are a batch: one job, one epoch of the thread's
  * cp.async slot. The destination is poisoned at issue. Who reads it without having waited reads
@@ -28,12 +28,10 @@
 #include "sim/order/shadow.h"
 #include "sim/units/mbarrier_table.h"
 
-enum { COPY_BYTES = 16 };
-
 struct copy {
     unsigned char *to;
     const void *from;
-    int valid; /* bytes; the rest become zeros */
+    int bytes, valid; /* the rest become zeros */
 };
 
 struct copy_batch {
@@ -121,7 +119,8 @@ static void land(struct sim_job *job) {
     for (int i = 0; i < batch->count; ++i) {
         const struct copy *copy = &batch->copy[i];
         if (copy->valid) memcpy(copy->to, copy->from, copy->valid);
-        if (copy->valid < COPY_BYTES) memset(copy->to + copy->valid, 0, COPY_BYTES - copy->valid);
+        if (copy->valid < copy->bytes)
+            memset(copy->to + copy->valid, 0, (size_t)(copy->bytes - copy->valid));
     }
     batch->landed = true;
     if (batch->owner) make_due_arrivals(batch->owner, batch->thread, sim_now());
@@ -147,18 +146,18 @@ static void close_batch(struct sim_thread *thread, struct cp_async_state *state)
 
 /* ---- the instructions ---- */
 
-void sim_cp_async_16(void *shared, const void *global, int valid_bytes) {
+void sim_cp_async(void *shared, const void *global, int bytes, int valid_bytes) {
     struct sim_thread *thread = sim_thread();
     struct cp_async_state *state = state_of(thread);
-    struct sim_shared_place to = sim_shared_at(shared, COPY_BYTES, COPY_BYTES);
-    if (valid_bytes < 0 || valid_bytes > COPY_BYTES)
-        sim_fatal("misaligned", thread, "cp.async cannot copy %d valid bytes: pass 0 to 16",
-                  valid_bytes);
-    if (valid_bytes && (uintptr_t)global % COPY_BYTES)
+    struct sim_shared_place to = sim_shared_at(shared, (size_t)bytes, (size_t)bytes);
+    if (valid_bytes < 0 || valid_bytes > bytes)
+        sim_fatal("misaligned", thread, "cp.async cannot copy %d valid bytes: pass 0 to %d",
+                  valid_bytes, bytes);
+    if (valid_bytes && (uintptr_t)global % (unsigned)bytes)
         sim_fatal(
             "misaligned", thread,
-            "cp.async cannot copy from %p: the source is not 16-byte aligned; align the source",
-            global);
+            "cp.async cannot copy from %p: the source is not %d-byte aligned; align the source",
+            global, bytes);
     const enum global_kind kind =
         valid_bytes ? sim_global_check(global, (size_t)valid_bytes, SIM_READ) : GLOBAL_REFUSED;
     if (!kind) valid_bytes = 0;
@@ -168,21 +167,26 @@ void sim_cp_async_16(void *shared, const void *global, int valid_bytes) {
                          state->epoch);
     if (!state->open) state->open = new_batch();
     struct copy_batch *batch = state->open;
-    sim_shadow_async(thread, to.cta, to.offset, COPY_BYTES, SIM_WRITE, state->slot, state->epoch);
-    sim_poison(to.host, COPY_BYTES);
+    sim_shadow_async(thread, to.cta, to.offset, (size_t)bytes, SIM_WRITE, state->slot,
+                     state->epoch);
+    sim_poison(to.host, (size_t)bytes);
     if (batch->count == batch->room) {
         batch->room = batch->room ? 2 * batch->room : 8;
         batch->copy = host_grown(batch->copy, (size_t)batch->room, sizeof *batch->copy,
                                  "asynchronous copies");
     }
-    batch->copy[batch->count++] = (struct copy){to.host, global, valid_bytes};
+    batch->copy[batch->count++] = (struct copy){to.host, global, bytes, valid_bytes};
     batch->file = thread->self.file;
     batch->line = thread->self.line;
     ++sim_statistics.cp_async;
     if (!sim_timed()) return;
     uint64_t landing = valid_bytes ? timing_copy(thread, global) : sim_now() + SHARED_LATENCY;
     if (batch->time < landing) batch->time = landing;
-    timing_access(thread, TIMING_CP_ASYNC, to.offset, COPY_BYTES);
+    timing_access(thread, TIMING_CP_ASYNC, to.offset, (unsigned)bytes);
+}
+
+void sim_cp_async_16(void *shared, const void *global, int valid_bytes) {
+    sim_cp_async(shared, global, 16, valid_bytes);
 }
 
 void sim_cp_async_commit_group(void) {

@@ -181,9 +181,20 @@ static void flip(struct mbarrier_record *record, const struct sim_thread *thread
     sim_wake_all(&record->waiters, sim_now());
 }
 
-void mbarrier_count_arrival(struct mbarrier_record *record, const struct sim_thread *thread) {
+static void announce(struct mbarrier_record *record, const struct sim_thread *thread,
+                     uint32_t bytes) {
+    if (mbarrier_state_expect_tx(&record->state, bytes))
+        report_tx(record, thread);
+    else
+        event(SIM_EVENT_BARRIER_EXPECT_TX, record, thread, bytes, false);
+}
+
+void mbarrier_count_arrival(struct mbarrier_record *record, const struct sim_thread *thread,
+                            struct mbarrier_arrival how) {
     bool flipped;
-    if (mbarrier_state_arrive(&record->state, 1, &flipped)) {
+    if (how.announce) announce(record, thread, how.bytes);
+    if ((how.drop ? mbarrier_state_arrive_drop : mbarrier_state_arrive)(&record->state, how.count,
+                                                                        &flipped)) {
         mbarrier_report(
             "mbarrier-arrivals", record, thread,
             "arrives although the phase already has all its arrivals\n"
@@ -192,34 +203,64 @@ void mbarrier_count_arrival(struct mbarrier_record *record, const struct sim_thr
         return;
     }
     note_arriver(record, thread);
-    event(SIM_EVENT_BARRIER_ARRIVE, record, thread, 1, flipped);
+    event(SIM_EVENT_BARRIER_ARRIVE, record, thread, how.count, flipped);
     sim_progress();
     if (flipped) flip(record, thread);
 }
 
-static void arrive(uint64_t *barrier, bool announce, uint32_t bytes) {
+uint64_t sim_mbarrier_arrive_as(uint64_t *barrier, struct mbarrier_arrival how) {
     struct sim_thread *const thread = sim_thread();
     struct mbarrier_record *const record =
         mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier),
-                      announce ? "mbarrier.arrive.expect_tx" : "mbarrier.arrive");
-    sim_advance(announce ? MBARRIER_EXPECT_TX_CYCLES : MBARRIER_ARRIVE_CYCLES);
+                      how.announce ? "mbarrier.arrive.expect_tx" : "mbarrier.arrive");
+    sim_advance(how.announce ? MBARRIER_EXPECT_TX_CYCLES : MBARRIER_ARRIVE_CYCLES);
     note_use(record, thread);
-    sim_release(thread, &record->current);
-    if (announce) {
-        if (mbarrier_state_expect_tx(&record->state, bytes))
-            report_tx(record, thread);
-        else
-            event(SIM_EVENT_BARRIER_EXPECT_TX, record, thread, bytes, false);
-    }
-    mbarrier_count_arrival(record, thread);
+    if (!how.relaxed) sim_release(thread, &record->current);
+    const uint64_t before =
+        (uint64_t)(uint32_t)record->state.pending << 32 | (uint32_t)record->state.phase;
+    mbarrier_count_arrival(record, thread, how);
+    sim_maybe_yield();
+    return before;
+}
+
+void sim_mbarrier_arrive(uint64_t *barrier) {
+    (void)sim_mbarrier_arrive_as(barrier, MBARRIER_ONE_ARRIVAL);
+}
+
+void sim_mbarrier_arrive_expect_tx(uint64_t *barrier, uint32_t bytes) {
+    (void)sim_mbarrier_arrive_as(
+        barrier, (struct mbarrier_arrival){.count = 1, .announce = true, .bytes = bytes});
+    sim_cue(SIM_EVENT_CUE_ANNOUNCE, 0);
+}
+
+void sim_mbarrier_expect_arrival(uint64_t *barrier) {
+    struct mbarrier_record *const record = mbarrier_find(
+        sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), "cp.async.mbarrier.arrive");
+    if (record->state.pending < MBARRIER_MAX_ARRIVALS) ++record->state.pending;
+}
+
+void sim_mbarrier_expect_tx(struct sim_shared_place place, uint32_t bytes) {
+    struct sim_thread *const thread = sim_thread();
+    struct mbarrier_record *const record = mbarrier_find(place, "mbarrier.expect_tx");
+    sim_advance(MBARRIER_EXPECT_TX_CYCLES);
+    note_use(record, thread);
+    announce(record, thread, bytes);
     sim_maybe_yield();
 }
 
-void sim_mbarrier_arrive(uint64_t *barrier) { arrive(barrier, false, 0); }
-
-void sim_mbarrier_arrive_expect_tx(uint64_t *barrier, uint32_t bytes) {
-    arrive(barrier, true, bytes);
-    sim_cue(SIM_EVENT_CUE_ANNOUNCE, 0);
+void sim_mbarrier_complete_tx(struct sim_shared_place place, uint32_t bytes) {
+    struct sim_thread *const thread = sim_thread();
+    struct mbarrier_record *const record = mbarrier_find(place, "mbarrier.complete_tx");
+    bool flipped;
+    sim_advance(MBARRIER_EXPECT_TX_CYCLES);
+    note_use(record, thread);
+    if (mbarrier_state_complete_tx(&record->state, bytes, &flipped)) {
+        report_tx(record, thread);
+        return;
+    }
+    event(SIM_EVENT_BARRIER_COMPLETE_TX, record, NULL, bytes, flipped);
+    if (flipped) flip(record, thread);
+    sim_maybe_yield();
 }
 
 void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread *thread, int slot,
@@ -232,7 +273,7 @@ void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread
                   "cp.async.mbarrier.arrive: there is no longer an mbarrier at %s",
                   sim_where(place.cta, place.offset, where, sizeof where));
     sim_clock_raise(place.cta->cluster, &record->current.c, slot, epoch);
-    mbarrier_count_arrival(record, thread);
+    mbarrier_count_arrival(record, thread, MBARRIER_ONE_ARRIVAL);
 }
 
 /* May the TMA, which works in the async proxy, signal the barrier on this thread's behalf? The
@@ -257,8 +298,13 @@ static void check_signal(const struct mbarrier_record *record, const struct sim_
 
 void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *copy,
                           struct sim_job *job) {
+    check_signal(record, sim_thread());
+    mbarrier_store_begins(record, copy, job);
+}
+
+void mbarrier_store_begins(struct mbarrier_record *record, struct async_copy *copy,
+                           struct sim_job *job) {
     const struct sim_thread *const thread = sim_thread();
-    check_signal(record, thread);
     note_use(record, thread);
     *copy = (struct async_copy){.record = record,
                                 .epoch = record->state.phase + 1,
@@ -329,7 +375,8 @@ static void check_parity(const struct mbarrier_record *record, const struct sim_
     mbarrier_report("mbarrier-parity", record, thread, what);
 }
 
-static bool poll_barrier(const uint64_t *barrier, uint32_t parity, const char *operation) {
+static bool poll_barrier(const uint64_t *barrier, uint32_t parity, const char *operation,
+                         bool cluster_scope) {
     struct sim_thread *const thread = sim_thread();
     struct mbarrier_record *const record =
         mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), operation);
@@ -342,12 +389,12 @@ static bool poll_barrier(const uint64_t *barrier, uint32_t parity, const char *o
         check_lapped(record, thread, phase);
     }
     if (!mbarrier_state_passed(&record->state, parity)) return false;
-    pass(record, thread, false);
+    pass(record, thread, cluster_scope);
     return true;
 }
 
 bool sim_mbarrier_test_wait(const uint64_t *barrier, uint32_t parity) {
-    return poll_barrier(barrier, parity, "mbarrier.test_wait");
+    return sim_mbarrier_poll(barrier, parity, false, false);
 }
 
 /* May it fail for no reason this time? At random, or, if effects come late, before each wait. */
@@ -359,12 +406,18 @@ static bool try_wait_gives_up(const uint64_t *barrier) {
     return !again;
 }
 
-bool sim_mbarrier_try_wait(const uint64_t *barrier, uint32_t parity) {
-    if (try_wait_gives_up(barrier)) {
+bool sim_mbarrier_poll(const uint64_t *barrier, uint32_t parity, bool may_fail,
+                       bool cluster_scope) {
+    if (may_fail && try_wait_gives_up(barrier)) {
         sim_maybe_yield();
         return false;
     }
-    return poll_barrier(barrier, parity, "mbarrier.try_wait");
+    return poll_barrier(barrier, parity, may_fail ? "mbarrier.try_wait" : "mbarrier.test_wait",
+                        cluster_scope);
+}
+
+bool sim_mbarrier_try_wait(const uint64_t *barrier, uint32_t parity) {
+    return sim_mbarrier_poll(barrier, parity, true, false);
 }
 
 static void await(const uint64_t *barrier, uint32_t parity, bool cluster_scope) {

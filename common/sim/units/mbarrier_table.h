@@ -114,13 +114,41 @@ void mbarrier_release_fenced(struct sim_thread *thread, struct sim_sync *sync);
 /* A copy that will count down on `record` begins; fills in the epoch and the issuer. */
 void mbarrier_copy_begins(struct mbarrier_record *record, struct async_copy *copy,
                           struct sim_job *job);
+/* The same of a store that is no copy of the TMA, and needs no proxy fence. */
+void mbarrier_store_begins(struct mbarrier_record *record, struct async_copy *copy,
+                           struct sim_job *job);
 /* It has landed: complete_tx. */
 void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes);
 /* The launch was abandoned. */
 void mbarrier_copy_cancelled(struct async_copy *copy);
 
-/* One arrival, after the arriving side has joined its clocks into `record->current`. */
-void mbarrier_count_arrival(struct mbarrier_record *record, const struct sim_thread *thread);
+/* What an arrival counts. */
+struct mbarrier_arrival {
+    uint32_t count;
+    bool drop;     /* later phases expect so many fewer */
+    bool relaxed;  /* releases nothing */
+    bool announce; /* expect_tx, before the arrival */
+    uint32_t bytes;
+};
+#define MBARRIER_ONE_ARRIVAL ((struct mbarrier_arrival){.count = 1})
+
+/* It is counted, after the arriving side has joined its clocks into `record->current`. */
+void mbarrier_count_arrival(struct mbarrier_record *record, const struct sim_thread *thread,
+                            struct mbarrier_arrival how);
+
+/* mbarrier.arrive in all its forms. Returns the state before it, which a wait takes: the number of
+ * completed phases, above it the arrivals that were pending. */
+uint64_t sim_mbarrier_arrive_as(uint64_t *barrier, struct mbarrier_arrival how);
+/* At the same place in the CTA of this rank; `cluster_scope`: .release.cluster. */
+void sim_mbarrier_arrive_remote_as(uint64_t *barrier, uint32_t rank, bool cluster_scope,
+                                   struct mbarrier_arrival how);
+/* The current phase expects one arrival more: cp.async.mbarrier.arrive without .noinc. */
+void sim_mbarrier_expect_arrival(uint64_t *barrier);
+/* mbarrier.expect_tx and mbarrier.complete_tx. */
+void sim_mbarrier_expect_tx(struct sim_shared_place place, uint32_t bytes);
+void sim_mbarrier_complete_tx(struct sim_shared_place place, uint32_t bytes);
+/* test_wait and try_wait; `cluster_scope`: .acquire.cluster. */
+bool sim_mbarrier_poll(const uint64_t *barrier, uint32_t parity, bool may_fail, bool cluster_scope);
 
 /* The arrival of cp.async.mbarrier.arrive.noinc, when the copies have landed: one pending arrival
  * at `place`, which carries nothing but (slot, epoch). May be called from a job. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/core/global_memory.h"
+#include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/order/global_shadow.h"
 
@@ -22,7 +23,15 @@ static void describe_spin(const struct sim_thread *thread, const void *object, c
                           size_t size) {
     char where[96], writer[256];
     const void *const word = (const void *)((uintptr_t)object & ~(uintptr_t)3);
-    (void)thread;
+    const struct sim_cluster *const cluster = thread->cta->cluster;
+    for (int rank = 0; rank < cluster->ctas; ++rank) {
+        const struct sim_cta *const cta = &cluster->cta[rank];
+        const size_t offset = (uintptr_t)object - (uintptr_t)cta->shared;
+        if (offset >= cta->shared_bytes) continue;
+        snprintf(text, size, "polls the word at %s, which stays %u",
+                 sim_where(cta, offset, where, sizeof where), value_of(object));
+        return;
+    }
     snprintf(text, size, "polls the word at %s, which stays %u, %s",
              global_where(object, where, sizeof where), value_of(object),
              global_last_writer(word, sizeof(uint32_t), writer, sizeof writer));

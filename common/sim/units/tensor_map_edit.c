@@ -115,25 +115,34 @@ static void replace_type(struct tensor_map_fields *f, uint64_t value) {
 static void replace(struct tensor_map_fields *f, enum sim_map_field field, int ordinal,
                     uint64_t value) {
     const int extent = value > INT32_MAX ? -1 : (int)value; /* -1: of no use, as the TMA will say */
-    if (ordinal > 1) unsupported("dimension", (uint64_t)ordinal, "dimensions 0 and 1");
+    const int outer = ordinal - 2;
+    if (outer >= TENSOR_MAP_OUTER) unsupported("dimension", (uint64_t)ordinal, "dimensions 0 to 4");
     switch (field) {
     case MAP_ADDRESS:
         f->base = (const unsigned char *)(uintptr_t)value;
         break;
     case MAP_DIM:
-        *(ordinal ? &f->rows : &f->columns) = (int64_t)(uint32_t)value;
+        if (outer >= 0)
+            f->outer_extent[outer] = (uint32_t)value;
+        else
+            *(ordinal ? &f->rows : &f->columns) = (int64_t)(uint32_t)value;
         break;
     case MAP_PITCH:
-        f->pitch = (int64_t)value;
+        *(ordinal ? &f->outer_pitch[ordinal - 1] : &f->pitch) = (int64_t)value;
         break;
     case MAP_BOX:
-        *(ordinal ? &f->box_rows : &f->box_columns) = extent;
+        if (outer >= 0)
+            f->outer_box[outer] = extent < 0 || extent > UINT16_MAX ? 0 : (uint16_t)extent;
+        else
+            *(ordinal ? &f->box_rows : &f->box_columns) = extent;
         break;
     case MAP_ELEMENT_STRIDE:
         if (value != 1) unsupported("element_stride", value, "1");
         break;
     case MAP_RANK:
-        if (value != 2) unsupported("rank", value, "two dimensions");
+        if (value < 2 || value > TENSOR_MAP_MAX_RANK)
+            unsupported("rank", value, "two to five dimensions");
+        f->rank = (int)value;
         break;
     case MAP_TYPE:
         replace_type(f, value);

@@ -56,16 +56,18 @@ void tma_box_stored_pieces(const struct tensor_map_fields *f, struct sim_shared_
     const uint32_t address = sim_shared_place_address(place);
     const struct box_row first = tensor_map_store_row(f, row, column, 0);
     if (row + inside.box_rows > f->rows) inside.box_rows = (int)(f->rows - row);
-    if (first.last == f->box_columns) {
+    if (first.last == f->box_columns && !tensor_map_outer(f)) {
         tma_box_pieces(&inside, place, piece, object);
         return;
     }
-    for (int r = 0; r < inside.box_rows; ++r)
-        for (int c = first.first; c < first.last; c += TMA_CHUNK / f->element_bytes) {
+    for (int r = 0; r < tensor_map_box_lines(f); ++r) {
+        const struct box_row in = tensor_map_store_row(f, row, column, r);
+        for (int c = in.first; c < in.last; c += TMA_CHUNK / f->element_bytes) {
             const uint32_t to = tensor_map_box_offset(f, address, r, c);
             piece(object, (struct sim_shared_place){place.cta, place.offset + to, place.host + to},
                   TMA_CHUNK);
         }
+    }
 }
 
 /* The GPU answers another column with "illegal instruction", and names none. */
@@ -80,8 +82,11 @@ static void check_column(const struct tensor_map_fields *f, int column) {
 }
 
 /* And so it does where a store, but not a load, begins before the matrix. */
-static void check_store(int row, int column) {
-    if (row < 0 || column < 0)
+static void check_store(const struct tensor_map_fields *f, int row, int column) {
+    bool before = row < 0 || column < 0;
+    for (int i = 0; i < tensor_map_outer(f); ++i)
+        before |= f->outer_at[i] < 0;
+    if (before)
         sim_fatal("tma-coordinate", sim_thread(),
                   "a TMA store begins at row %d, column %d, before the matrix.\n"
                   "    skip it, or let its map begin earlier; only loads fill in what lies there.",
@@ -106,7 +111,7 @@ static void outside(const void *pointer, size_t bytes, enum sim_access access) {
 
 static bool check_rows(const struct tensor_map_fields *f, int row, int column,
                        enum sim_access access) {
-    for (int r = 0; r < f->box_rows; ++r) {
+    for (int r = 0; r < tensor_map_box_lines(f); ++r) {
         const struct box_row in = access == SIM_WRITE ? tensor_map_store_row(f, row, column, r)
                                                       : tensor_map_box_row(f, row, column, r);
         const size_t bytes = (size_t)(in.last - in.first) * (size_t)f->element_bytes;
@@ -120,7 +125,7 @@ static bool check_rows(const struct tensor_map_fields *f, int row, int column,
 bool tma_check_global(const struct tensor_map_fields *f, int row, int column,
                       enum sim_access access) {
     check_column(f, column);
-    if (access == SIM_WRITE) check_store(row, column);
+    if (access == SIM_WRITE) check_store(f, row, column);
     checked = f;
     global_outside = outside;
     const bool right = check_rows(f, row, column, access);

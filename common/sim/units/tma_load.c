@@ -15,6 +15,7 @@
 #include "sim/order/shadow.h"
 #include "sim/units/mbarrier_table.h"
 #include "sim/units/tma_box.h"
+#include "sim/units/tma_copy.h"
 #include "sim/units/tma_map.h"
 
 enum { MAX_ROW_BYTES = 256 * 4 };
@@ -37,7 +38,7 @@ static void fill_box(const struct load *load) {
                                            load->cta->shared + load->offset};
     const uint32_t address = sim_shared_place_address(place);
     const int row_bytes = f->box_columns * f->element_bytes;
-    for (int r = 0; r < f->box_rows; ++r) {
+    for (int r = 0; r < tensor_map_box_lines(f); ++r) {
         unsigned char line[MAX_ROW_BYTES] = {0};
         const struct box_row in = tensor_map_box_row(f, load->row, load->column, r);
         if (load->readable && in.last > in.first)
@@ -90,7 +91,7 @@ static void claim(void *object, struct sim_shared_place place, size_t bytes) {
 /* The rows that the load will read, of memory that a kernel may write. */
 static void note_read(const struct load *load, int slot) {
     const struct tensor_map_fields *const f = &load->map.fields;
-    for (int r = 0; r < f->box_rows; ++r) {
+    for (int r = 0; r < tensor_map_box_lines(f); ++r) {
         const struct box_row in = tensor_map_box_row(f, load->row, load->column, r);
         if (in.last > in.first)
             sim_global_async(sim_thread(), in.global,
@@ -127,22 +128,40 @@ static void start_load(struct sim_shared_place place, struct sim_shared_place ba
     sim_job_start(&load->job, busy.end);
 }
 
-static void load_box(void *shared, const struct tensor_map *map, int row, int column,
-                     uint64_t *barrier, unsigned cta_mask, const char *operation) {
+/* Ends the launch if the instruction's dimensions are not the map's. */
+static void place_box(struct tensor_map_fields *f, const struct tma_at *at, int *row, int *column,
+                      const char *operation) {
+    const int rank = f->rank ? f->rank : 2;
+    if (rank != at->rank)
+        sim_fatal("tensor-map", sim_thread(),
+                  "%s: the instruction names %d dimensions, the tensor map has %d", operation,
+                  at->rank, rank);
+    *column = at->at[0];
+    *row = rank > 1 ? at->at[1] : 0;
+    for (int i = 0; i < tensor_map_outer(f); ++i)
+        f->outer_at[i] = at->at[2 + i];
+}
+
+struct tma_map tma_map_at(const struct tensor_map *map, struct tma_at at, int *row, int *column,
+                          const char *operation) {
+    struct tma_map use = tma_map_of(map, operation);
+    place_box(&use.fields, &at, row, column, operation);
+    return use;
+}
+
+static void load(struct sim_shared_place own, const struct tma_map *use, int row, int column,
+                 uint64_t *barrier, unsigned cta_mask, const char *operation) {
     struct sim_thread *const thread = sim_thread();
-    const struct tma_map use = tma_map_of(map, operation);
-    const struct tensor_map_fields f = use.fields;
+    const struct tensor_map_fields f = use->fields;
     const uint32_t bytes = tensor_map_box_bytes(&f);
-    const struct sim_shared_place own = tma_box_place(&f, shared);
     const struct sim_shared_place own_barrier =
         sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
-    tma_check_alignment(&f, own, operation);
-    sim_hazard_context(use.global ? tma_map_story : NULL, use.global);
+    sim_hazard_context(use->global ? tma_map_story : NULL, use->global);
     const bool readable = tma_check_global(&f, row, column, SIM_READ);
     struct busy busy = time_tma_load(thread->cta, bytes);
-    busy.begin += use.fetch;
-    busy.end += use.fetch;
-    for (int r = 0; r < f.box_rows && sim_timed(); ++r) {
+    busy.begin += use->fetch;
+    busy.end += use->fetch;
+    for (int r = 0; r < tensor_map_box_lines(&f) && sim_timed(); ++r) {
         const struct box_row in = tensor_map_box_row(&f, row, column, r);
         time_tma_load_row(&busy, thread->cta, in.global,
                           (uint64_t)(in.last - in.first) * (uint64_t)f.element_bytes);
@@ -152,12 +171,50 @@ static void load_box(void *shared, const struct tensor_map *map, int row, int co
         if (!(cta_mask >> rank & 1)) continue;
         const struct sim_shared_place place = sim_shared_map(own, rank);
         check_target_alive(place.cta, operation);
-        start_load(place, sim_shared_map(own_barrier, rank), &use, row, column, busy, readable,
+        start_load(place, sim_shared_map(own_barrier, rank), use, row, column, busy, readable,
                    operation);
     }
     sim_hazard_context(NULL, NULL);
     sim_advance(TMA_THREAD_CYCLES);
     sim_maybe_yield();
+}
+
+void tma_load_box(void *shared, const struct tensor_map *map, struct tma_at at, uint64_t *barrier,
+                  unsigned cta_mask, const char *operation) {
+    int row, column;
+    const struct tma_map use = tma_map_at(map, at, &row, &column, operation);
+    const struct sim_shared_place own = tma_box_place(&use.fields, shared);
+    tma_check_alignment(&use.fields, own, operation);
+    load(own, &use, row, column, barrier, cta_mask, operation);
+}
+
+/* Contiguous bytes as a matrix whose rows follow one another. */
+struct tensor_map_fields bulk_fields(const void *global, uint32_t bytes, const char *operation) {
+    enum { WIDEST = 256 };
+    int width = WIDEST;
+    if (bytes % TMA_CHUNK || (uintptr_t)global % TMA_CHUNK)
+        sim_fatal("misaligned", sim_thread(),
+                  "%s: %u bytes at global address %p: both have to be multiples of %d", operation,
+                  bytes, global, TMA_CHUNK);
+    while (bytes % (uint32_t)width)
+        width /= 2;
+    const int rows = (int)(bytes / (uint32_t)width);
+    return (struct tensor_map_fields){.base = global,
+                                      .rows = rows,
+                                      .columns = width,
+                                      .pitch = width,
+                                      .box_rows = rows,
+                                      .box_columns = width,
+                                      .element_bytes = 1,
+                                      .type = GEMM_E4M3};
+}
+
+void bulk_load(void *shared, const void *global, uint32_t bytes, uint64_t *barrier,
+               unsigned cta_mask) {
+    static const char operation[] = "cp.async.bulk";
+    if (!bytes) return;
+    const struct tma_map use = {.fields = bulk_fields(global, bytes, operation)};
+    load(sim_shared_at(shared, bytes, TMA_CHUNK), &use, 0, 0, barrier, cta_mask, operation);
 }
 
 /* The time that it takes is not modelled. */
@@ -168,11 +225,13 @@ void sim_tma_prefetch_map(const struct tensor_map *map) {
 
 void sim_tma_load(void *shared, const struct tensor_map *map, int row, int column,
                   uint64_t *barrier) {
-    load_box(shared, map, row, column, barrier, 1u << sim_self->cluster_rank, "TMA load");
+    tma_load_box(shared, map, (struct tma_at){2, {column, row}}, barrier,
+                 1u << sim_self->cluster_rank, "TMA load");
 }
 
 void sim_tma_load_multicast(void *shared, const struct tensor_map *map, int row, int column,
                             uint64_t *barrier, uint16_t cta_mask) {
     sim_cue(SIM_EVENT_CUE_MULTICAST, 0);
-    load_box(shared, map, row, column, barrier, cta_mask, "TMA multicast load");
+    tma_load_box(shared, map, (struct tma_at){2, {column, row}}, barrier, cta_mask,
+                 "TMA multicast load");
 }

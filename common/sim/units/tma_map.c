@@ -169,11 +169,12 @@ void tma_map_read(struct tma_map *map) {
     if (!map->global || !map->late || !tensor_map_decode(map->global, &now)) return;
     size_t offset, bytes;
     const unsigned char *const last = now.base + (now.rows - 1) * now.pitch;
-    if (tensor_map_fault(&now) || now.box_rows != map->fields.box_rows ||
-        now.box_columns != map->fields.box_columns ||
+    if (tensor_map_fault(&now) || tensor_map_outer(&now) || tensor_map_outer(&map->fields) ||
+        now.box_rows != map->fields.box_rows || now.box_columns != map->fields.box_columns ||
         now.element_bytes != map->fields.element_bytes ||
         !global_cells_of(now.base, &offset, &bytes) ||
         (size_t)(last - now.base) + (size_t)(now.columns * now.element_bytes) > bytes - offset)
         return;
+    memcpy(now.outer_at, map->fields.outer_at, sizeof now.outer_at);
     map->fields = now;
 }

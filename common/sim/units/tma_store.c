@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gemm_types.h"
 #include "hopper/tma.h"
 #include "sim/core/events.h"
 #include "sim/core/global_memory.h"
@@ -24,6 +25,7 @@
 #include "sim/units/mbarrier_table.h"
 #include "sim/units/poll.h"
 #include "sim/units/tma_box.h"
+#include "sim/units/tma_copy.h"
 #include "sim/units/tma_map.h"
 
 struct store;
@@ -65,7 +67,7 @@ static void read_box(struct sim_job *job) {
                                            store->cta->shared + store->offset};
     const uint32_t address = sim_shared_place_address(place);
     const int row_bytes = f->box_columns * f->element_bytes;
-    for (int r = 0; r < f->box_rows; ++r)
+    for (int r = 0; r < tensor_map_box_lines(f); ++r)
         for (int at = 0; at < row_bytes; at += TMA_CHUNK)
             memcpy(store->box + r * row_bytes + at,
                    place.host + tensor_map_box_offset(f, address, r, at / f->element_bytes),
@@ -104,7 +106,7 @@ static void write_box(struct sim_job *job) {
     struct store *const store = (struct store *)((char *)job - offsetof(struct store, write));
     const struct tensor_map_fields *const f = &store->map.fields;
     const int row_bytes = f->box_columns * f->element_bytes;
-    for (int r = 0; r < f->box_rows && store->writable; ++r) {
+    for (int r = 0; r < tensor_map_box_lines(f) && store->writable; ++r) {
         const struct box_row in = tensor_map_store_row(f, store->row, store->column, r);
         const unsigned char *const from = store->box + r * row_bytes + in.first * f->element_bytes;
         unsigned char *const to = (unsigned char *)(uintptr_t)in.global;
@@ -175,7 +177,7 @@ static struct bulk_state *bulk_of(struct sim_thread *thread) {
 /* The rows that the store will write. */
 static void note_written(const struct bulk_state *bulk, const struct tensor_map_fields *f, int row,
                          int column, bool add) {
-    for (int r = 0; r < f->box_rows; ++r) {
+    for (int r = 0; r < tensor_map_box_lines(f); ++r) {
         const struct box_row in = tensor_map_store_row(f, row, column, r);
         if (in.last > in.first)
             sim_global_async(
@@ -207,17 +209,12 @@ static void report_store(const struct store *store, const struct sim_thread *thr
     sim_event_hook(&e);
 }
 
-static void store_box(const struct tensor_map *map, int row, int column, const void *shared,
-                      bool add, const char *operation) {
+static void store(struct sim_shared_place place, const struct tma_map *use, int row, int column,
+                  bool add) {
     struct sim_thread *const thread = sim_thread();
-    const struct tma_map use = tma_map_of(map, operation);
-    const struct tensor_map_fields f = use.fields;
+    const struct tensor_map_fields f = use->fields;
     const uint32_t bytes = tensor_map_box_bytes(&f);
-    sim_hazard_context(use.global ? tma_map_story : NULL, use.global);
-    if (add && f.type == GEMM_E4M3)
-        sim_fatal("tensor-map", thread, "%s: there is no addition of 8-bit elements", operation);
-    const struct sim_shared_place place = tma_box_place(&f, shared);
-    tma_check_alignment(&f, place, operation);
+    sim_hazard_context(use->global ? tma_map_story : NULL, use->global);
     struct bulk_state *const bulk = bulk_of(thread);
     struct store *const store = host_zeroed(1, sizeof *store, "a TMA store");
     store->box = host_zeroed(1, bytes, "a TMA store");
@@ -225,14 +222,14 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     store->group = bulk->committed;
     store->cta = place.cta;
     store->offset = place.offset;
-    store->map = use;
+    store->map = *use;
     store->row = row;
     store->column = column;
     store->add = add;
     store->writable = tma_check_global(&f, row, column, SIM_WRITE);
     const int home = sim_home_of(f.base);
     store->busy = time_tma_store(thread->cta, home, bytes);
-    store->busy.end += use.fetch;
+    store->busy.end += use->fetch;
     store->read.complete = read_box;
     store->read.cancel = cancel_read;
     store->read.cluster = place.cta->cluster;
@@ -241,7 +238,7 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     store->write.after = &store->read;
     if (store->writable) note_written(bulk, &f, row, column, add);
     tma_box_stored_pieces(&f, place, row, column, note_read, bulk);
-    tma_map_note_read(&use, bulk->slot, bulk->committed + 1);
+    tma_map_note_read(use, bulk->slot, bulk->committed + 1);
     sim_hazard_context(NULL, NULL);
     struct store **link = &bulk->first;
     while (*link)
@@ -259,12 +256,37 @@ static void store_box(const struct tensor_map *map, int row, int column, const v
     sim_maybe_yield();
 }
 
+void tma_store_box(const struct tensor_map *map, struct tma_at at, const void *shared, bool add) {
+    const char *const operation = add ? "TMA reduce-add" : "TMA store";
+    int row, column;
+    const struct tma_map use = tma_map_at(map, at, &row, &column, operation);
+    if (add && use.fields.type == GEMM_E4M3)
+        sim_fatal("tensor-map", sim_thread(), "%s: there is no addition of 8-bit elements",
+                  operation);
+    const struct sim_shared_place place = tma_box_place(&use.fields, shared);
+    tma_check_alignment(&use.fields, place, operation);
+    store(place, &use, row, column, add);
+}
+
+void bulk_store(void *global, const void *shared, uint32_t bytes, const enum gemm_type *add) {
+    if (!bytes) return;
+    struct tma_map use = {
+        .fields = bulk_fields(global, bytes, add ? "cp.reduce.async.bulk" : "cp.async.bulk")};
+    if (add) {
+        use.fields.type = *add;
+        use.fields.element_bytes = gemm_type_bytes(*add);
+        use.fields.columns /= use.fields.element_bytes;
+        use.fields.box_columns /= use.fields.element_bytes;
+    }
+    store(sim_shared_at(shared, bytes, TMA_CHUNK), &use, 0, 0, add != NULL);
+}
+
 void sim_tma_store(const struct tensor_map *map, int row, int column, const void *shared) {
-    store_box(map, row, column, shared, false, "TMA store");
+    tma_store_box(map, (struct tma_at){2, {column, row}}, shared, false);
 }
 
 void sim_tma_reduce_add(const struct tensor_map *map, int row, int column, const void *shared) {
-    store_box(map, row, column, shared, true, "TMA reduce-add");
+    tma_store_box(map, (struct tma_at){2, {column, row}}, shared, true);
 }
 
 bool tma_store_uncommitted(const struct sim_cluster *cluster, int slot, uint32_t epoch) {

@@ -2,7 +2,7 @@
  * warp.c: what the lanes of a warp do with one another: __syncwarp, shuffles, elections.
  */
 #include "hopper/thread.h"
-#include "sim/core/collective.h"
+#include "sim/core/lanes.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/cost/timing_model.h"
@@ -10,23 +10,24 @@
 #include "sim/order/clock.h"
 
 static bool sync_warp(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
-    (void)operand;
     struct sim_cluster *cluster = warp->cta->cluster;
     /* One object for the warp, empty between uses. */
     if (!warp->sync) warp->sync = sim_arena_alloc(cluster, sizeof *warp->sync);
     for (int lane = 0; lane < WARP_SIZE; ++lane)
-        if (warp->thread[lane]) sim_release(warp->thread[lane], warp->sync);
+        if (operand[lane]) sim_release(warp->thread[lane], warp->sync);
     for (int lane = 0; lane < WARP_SIZE; ++lane)
-        if (warp->thread[lane]) sim_acquire(warp->thread[lane], warp->sync);
+        if (operand[lane]) sim_acquire(warp->thread[lane], warp->sync);
     sim_sync_clear(warp->sync);
     if (sim_timed()) ++warp->clock;
     return true;
 }
 
-void sim_sync_warp(void) {
-    sim_warp_collective("__syncwarp", NULL, sync_warp);
+void sim_sync_lanes(uint32_t mask) {
+    sim_lanes_collective("__syncwarp", mask, sim_thread(), sync_warp);
     sim_maybe_yield();
 }
+
+void sim_sync_warp(void) { sim_sync_lanes(UINT32_MAX); }
 
 struct shuffle {
     uint32_t mask;

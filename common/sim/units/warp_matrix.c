@@ -48,10 +48,19 @@ static bool ldmatrix(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     sim_statistics.ldmatrix_conflicts += touch_rows(warp, operand, SIM_READ);
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
         struct rows *o = operand[lane];
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < o->matrices; ++i) {
             const struct rows *source = operand[i * MATRIX_ROWS + lane / 4];
-            memcpy(&o->r[i], source->row.host + lane % 4 * sizeof(uint32_t), sizeof(uint32_t));
+            if (!o->transposed)
+                memcpy(&o->r[i], source->row.host + lane % 4 * sizeof(uint32_t), sizeof(uint32_t));
+            for (int half = 0; half < 2 && o->transposed; ++half) {
+                uint16_t element;
+                source = operand[i * MATRIX_ROWS + lane % 4 * 2 + half];
+                memcpy(&element, source->row.host + (size_t)(lane / 4) * sizeof element,
+                       sizeof element);
+                o->r[i] = half ? o->r[i] | (uint32_t)element << 16 : element;
+            }
         }
+        if (o->matrices < 4) continue; /* a wgmma's A has four */
         wgmma_fragment_loaded(warp->thread[lane], o->r);
         register_watch_load(warp->thread[lane], o->r);
     }
@@ -59,11 +68,15 @@ static bool ldmatrix(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     return true;
 }
 
-void sim_ldmatrix_x4(uint32_t r[4], const void *row) {
+void sim_ldmatrix(uint32_t *r, const void *row, int matrices, bool transposed) {
     require_whole_warp("ldmatrix");
-    struct rows o = {sim_shared_at(row, ROW_BYTES, ROW_BYTES), r, 4, false};
+    struct rows o = {.r = r, .matrices = matrices, .transposed = transposed};
+    if (sim_thread()->lane < matrices * MATRIX_ROWS)
+        o.row = sim_shared_at(row, ROW_BYTES, ROW_BYTES);
     sim_warp_collective("ldmatrix", &o, ldmatrix);
 }
+
+void sim_ldmatrix_x4(uint32_t r[4], const void *row) { sim_ldmatrix(r, row, 4, false); }
 
 static bool stmatrix(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     ++sim_statistics.stmatrix;

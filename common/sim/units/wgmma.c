@@ -24,6 +24,7 @@
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
+#include "sim/models/element_values.h"
 #include "sim/order/clock.h"
 #include "sim/units/register_watch.h"
 #include "sim/units/wgmma_state.h"
@@ -66,8 +67,10 @@ static void complete(struct sim_job *job) {
     struct wgmma_operation *const op = (struct wgmma_operation *)job;
     wgmma_fetch_operands(op, &a, &b);
     tensor_core_multiply(op->tile->d, &a, &b,
-                         (struct tensor_shape){WGMMA_M, op->call.n, op->call.type, op->call.type,
-                                               op->call.accumulate});
+                         (struct tensor_shape){WGMMA_M, op->call.n, op->call.type,
+                                               wgmma_type_of_b(&op->call), op->call.accumulate});
+    for (int i = 0; i < WGMMA_M * op->call.n && op->call.halves; ++i)
+        op->tile->d[i] = element_value(element_nearest(op->tile->d[i], false), false);
     if (!sim_recording()) return;
     const uint64_t now = sim_now();
     const struct sim_event e = {.kind = SIM_EVENT_WGMMA,
@@ -113,7 +116,10 @@ static void check_same(const struct sim_warpgroup *g, void *const operand[WARPGR
         const struct wgmma_call *const other = operand[i];
         if (other->n == first->n && other->a == first->a && other->b == first->b &&
             other->accumulate == first->accumulate && other->mn_major == first->mn_major &&
-            other->type == first->type && !other->a_registers == !first->a_registers)
+            other->type == first->type && other->halves == first->halves &&
+            other->negative == first->negative && other->one_transposed == first->one_transposed &&
+            wgmma_type_of_b(other) == wgmma_type_of_b(first) &&
+            !other->a_registers == !first->a_registers)
             continue;
         sim_fatal("diverged-warpgroup", wgmma_thread(g, i),
                   "calls wgmma with other descriptors, shape or accumulate flag than the "
@@ -184,31 +190,29 @@ static bool issue(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) 
     return true;
 }
 
-void sim_wgmma(int n, float *acc, uint64_t a, uint64_t b, int accumulate, int mn_major, int bf16) {
-    const enum tensor_type type = bf16 ? TENSOR_BF16 : TENSOR_FP16;
-    struct wgmma_call call = {n, acc, a, b, NULL, accumulate != 0, mn_major != 0, type};
+void wgmma_issue(struct wgmma_call call) {
     sim_warpgroup_collective("wgmma", &call, issue);
     sim_maybe_yield();
 }
 
+void sim_wgmma(int n, float *acc, uint64_t a, uint64_t b, int accumulate, int mn_major, int bf16) {
+    const enum tensor_type type = bf16 ? TENSOR_BF16 : TENSOR_FP16;
+    wgmma_issue(
+        (struct wgmma_call){n, acc, a, b, NULL, accumulate != 0, mn_major != 0, .type = type});
+}
+
 void sim_wgmma_e4m3(int n, float *acc, uint64_t a, uint64_t b, int accumulate) {
-    struct wgmma_call call = {n, acc, a, b, NULL, accumulate != 0, false, TENSOR_E4M3};
-    sim_warpgroup_collective("wgmma", &call, issue);
-    sim_maybe_yield();
+    wgmma_issue((struct wgmma_call){n, acc, a, b, NULL, accumulate != 0, .type = TENSOR_E4M3});
 }
 
 void sim_wgmma_rs(int n, float *acc, const uint32_t a[4], uint64_t b, int accumulate, int mn_major,
                   int bf16) {
     const enum tensor_type type = bf16 ? TENSOR_BF16 : TENSOR_FP16;
-    struct wgmma_call call = {n, acc, 0, b, a, accumulate != 0, mn_major != 0, type};
-    sim_warpgroup_collective("wgmma", &call, issue);
-    sim_maybe_yield();
+    wgmma_issue((struct wgmma_call){n, acc, 0, b, a, accumulate != 0, mn_major != 0, .type = type});
 }
 
 void sim_wgmma_rs_e4m3(int n, float *acc, const uint32_t a[4], uint64_t b, int accumulate) {
-    struct wgmma_call call = {n, acc, 0, b, a, accumulate != 0, false, TENSOR_E4M3};
-    sim_warpgroup_collective("wgmma", &call, issue);
-    sim_maybe_yield();
+    wgmma_issue((struct wgmma_call){n, acc, 0, b, a, accumulate != 0, .type = TENSOR_E4M3});
 }
 
 /* ---- fence, groups, waits ---- */

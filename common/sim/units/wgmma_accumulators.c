@@ -6,6 +6,7 @@
 
 #include "sim/core/hazards.h"
 #include "sim/core/storage.h"
+#include "sim/models/element_values.h"
 #include "sim/units/accumulators.h"
 #include "sim/units/wgmma_state.h"
 
@@ -15,8 +16,13 @@ static bool any_in_flight(const struct wgmma_state *state, const struct wgmma_ti
     return false;
 }
 
-static bool overlap(const struct wgmma_tile *tile, const float *acc, int n) {
-    return acc < tile->acc[0] + tile->n / 2 && tile->acc[0] < acc + n / 2;
+static int registers_of(const struct wgmma_tile *tile) {
+    return wgmma_registers(tile->n, tile->halves);
+}
+
+static bool overlap(const struct wgmma_tile *tile, const struct wgmma_call *call) {
+    return call->acc < tile->acc[0] + registers_of(tile) &&
+           tile->acc[0] < call->acc + wgmma_registers(call->n, call->halves);
 }
 
 /* The tile of these accumulators: the one they were before, or another. */
@@ -29,10 +35,11 @@ struct wgmma_tile *wgmma_tile_of(struct wgmma_state *state, void *const operand[
             if (!oldest || *oldest) oldest = &state->tile[i];
             continue;
         }
-        const bool same = tile->acc[0] == first->acc && tile->n == first->n;
+        const bool same =
+            tile->acc[0] == first->acc && tile->n == first->n && tile->halves == first->halves;
         if (same) return tile;
         const bool busy = any_in_flight(state, tile);
-        if (busy && overlap(tile, first->acc, first->n))
+        if (busy && overlap(tile, first))
             sim_hazard(
                 "accumulator-shape", wgmma_thread(state->warpgroup, 0),
                 "a wgmma with n = %d uses accumulators that one with n = %d is still writing\n"
@@ -50,6 +57,7 @@ struct wgmma_tile *wgmma_tile_of(struct wgmma_state *state, void *const operand[
     struct wgmma_tile *const tile = *oldest;
     if (!tile->d) tile->d = sim_arena_alloc(cluster, sizeof(float) * WGMMA_M * WGMMA_MAX_N);
     tile->n = first->n;
+    tile->halves = first->halves;
     tile->epoch = 0;
     for (int i = 0; i < WARPGROUP_SIZE; ++i) {
         tile->acc[i] = ((const struct wgmma_call *)operand[i])->acc;
@@ -65,12 +73,29 @@ static uint32_t bits_of(float value) {
     return bits;
 }
 
+/* Register `i` holds two sums of fp16, or one of fp32. */
+uint32_t wgmma_value(const struct wgmma_tile *tile, int thread, int i) {
+    if (!tile->halves) return bits_of(*wgmma_element(tile, thread, i));
+    return element_nearest(*wgmma_element(tile, thread, 2 * i), false) |
+           (uint32_t)element_nearest(*wgmma_element(tile, thread, 2 * i + 1), false) << 16;
+}
+
+static void take_value(struct wgmma_tile *tile, int thread, int i, float value) {
+    if (!tile->halves) {
+        *wgmma_element(tile, thread, i) = value;
+        return;
+    }
+    for (int half = 0; half < 2; ++half)
+        *wgmma_element(tile, thread, 2 * i + half) =
+            element_value((uint16_t)(bits_of(value) >> 16 * half), false);
+}
+
 /* Reports accumulators that the whole warp adds to and that hold what the compiler has put into
  * variables without a value. */
 static void check_initialized(const struct wgmma_state *state, const struct wgmma_tile *tile,
                               void *const operand[WARPGROUP_SIZE], int warp) {
     const int first = warp * WARP_SIZE;
-    for (int i = 0; i < tile->n / 2; ++i) {
+    for (int i = 0; i < registers_of(tile); ++i) {
         int unset = 0;
         while (unset < WARP_SIZE && !wgmma_in_flight(state, tile, first + unset) &&
                sim_is_unset(((const struct wgmma_call *)operand[first + unset])->acc[i]))
@@ -96,14 +121,14 @@ void wgmma_gather(struct wgmma_state *state, struct wgmma_tile *tile,
         if (!wgmma_in_flight(state, tile, t)) {
             tile->acc[t] = acc;
             tile->tag[t] = state->tags;
-            for (int i = 0; i < tile->n / 2; ++i) {
+            for (int i = 0; i < registers_of(tile); ++i) {
                 const uint32_t bits = sim_accumulator_tag(state->tags, i);
-                *wgmma_element(tile, t, i) = acc[i];
+                take_value(tile, t, i, acc[i]);
                 memcpy(&acc[i], &bits, sizeof bits);
             }
             continue;
         }
-        for (int i = 0; i < tile->n / 2; ++i) {
+        for (int i = 0; i < registers_of(tile); ++i) {
             if (bits_of(acc[i]) == sim_accumulator_tag(tile->tag[t], i)) continue;
             sim_hazard("accumulator-in-flight", wgmma_thread(state->warpgroup, t),
                        "accumulator %d was changed while a wgmma owned it\n"
@@ -120,10 +145,11 @@ void wgmma_deliver(struct wgmma_state *state, struct wgmma_tile *tile, int threa
     float *const acc = tile->acc[thread];
     int changed = -1;
     uint32_t found = 0;
-    for (int i = 0; i < tile->n / 2; ++i) {
+    for (int i = 0; i < registers_of(tile); ++i) {
         const uint32_t bits = bits_of(acc[i]);
         if (bits == sim_accumulator_tag(tile->tag[thread], i)) {
-            acc[i] = *wgmma_element(tile, thread, i);
+            const uint32_t value = wgmma_value(tile, thread, i);
+            memcpy(&acc[i], &value, sizeof value);
         } else {
             if (changed < 0) found = bits;
             if (changed < 0) changed = i;

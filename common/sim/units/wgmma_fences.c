@@ -21,17 +21,17 @@
 /* Changed since they were delivered, or since the fence if that came later? */
 static bool accumulators_changed(const struct wgmma_tile *tile, const struct register_watch *watch,
                                  const struct wgmma_call *call, int thread) {
-    const size_t bytes = (size_t)tile->n / 2 * sizeof(float);
+    const int registers = wgmma_registers(tile->n, tile->halves);
+    const size_t bytes = (size_t)registers * sizeof(float);
     const void *before = NULL;
     if (tile->forgotten[thread]) return false;
     if (tile->fenced[thread]) {
         before = register_watch_at_fence(watch, call->acc, bytes);
         if (!before || !memcmp(before, call->acc, bytes)) return false;
     }
-    for (int i = 0; i < tile->n / 2; ++i) {
+    for (int i = 0; i < registers; ++i) {
         const uint32_t now = wgmma_word(call->acc, i);
-        const uint32_t then =
-            before ? wgmma_word(before, i) : wgmma_word(wgmma_element(tile, thread, i), 0);
+        const uint32_t then = before ? wgmma_word(before, i) : wgmma_value(tile, thread, i);
         /* A variable that comes into scope has no value yet. */
         if (now != then && now != SIM_UNSET_FLOAT) return true;
     }
@@ -62,7 +62,7 @@ static bool accumulators_read(const struct wgmma_warp *warp) {
     const struct wgmma_call *const call = warp->call[0];
     const struct register_watch *const watch = warp->thread->registers;
     for (int read = 0; read < watch->reads; ++read)
-        for (int i = 0; i < call->n / 2; ++i)
+        for (int i = 0; i < wgmma_registers(call->n, call->halves); ++i)
             if (wgmma_word(call->acc, i) == watch->read[read] && watch->read[read] << 1 &&
                 all_lanes_read(warp, read, i))
                 return true;
@@ -79,7 +79,7 @@ static const char *accumulators_touched(const struct wgmma_state *state,
                                  first + lane))
             return "accumulators were changed since the last wgmma_fence()";
         if (register_watch_touched(&warp->thread[lane], warp->call[lane]->acc,
-                                   warp->call[lane]->n / 2))
+                                   wgmma_registers(tile->n, tile->halves)))
             return doubtful_rules
                        ? "the kernel's own code has read or written accumulators since the last "
                          "wgmma_fence()\n    (if it has only written what they held: "

@@ -9,7 +9,7 @@
 /* The offset of 16 bytes of an operand in shared memory. */
 static size_t chunk_at(const struct sim_cta *cta, const struct descriptor *d,
                        const struct wgmma_call *call, char operand, int line, int chunk) {
-    const uint32_t address = descriptor_chunk(d, call->mn_major, line, chunk);
+    const uint32_t address = descriptor_chunk(d, wgmma_mn_major(call, operand), line, chunk);
     if (address < SHARED_BASE || address + CHUNK > SHARED_BASE + cta->shared_bytes)
         sim_fatal(
             "shared-bounds", sim_thread(),
@@ -72,13 +72,13 @@ void wgmma_note_operands(struct wgmma_state *state, const struct wgmma_call *cal
     for (int w = 0; w < WARPGROUP_WARPS && !call->a_registers; ++w) {
         const struct reading own = {.state = state, .first_warp = w, .warps = 1};
         const int rows = FRAGMENT_WARP_ROWS, first = w * rows;
-        if (call->mn_major)
+        if (wgmma_mn_major(call, 'A'))
             note_reads(own, a, call, 'A', 0, WGMMA_K, first / 8, rows / 8);
         else
             note_reads(own, a, call, 'A', first, rows, 0, WGMMA_K / 8);
     }
     const struct reading all = {.state = state, .first_warp = 0, .warps = WARPGROUP_WARPS};
-    if (call->mn_major)
+    if (wgmma_mn_major(call, 'B'))
         note_reads(all, b, call, 'B', 0, WGMMA_K, 0, call->n / 8);
     else
         note_reads(all, b, call, 'B', 0, call->n, 0, WGMMA_K / 8);
@@ -87,11 +87,11 @@ void wgmma_note_operands(struct wgmma_state *state, const struct wgmma_call *cal
 static void fetch(const struct wgmma_operation *op, const struct descriptor *d, char operand,
                   int extent, struct wgmma_operand *out) {
     const struct sim_cta *const cta = op->state->warpgroup->cta;
-    const int lines = op->call.mn_major ? WGMMA_K : extent;
-    const int chunks = (op->call.mn_major ? extent : WGMMA_K) / 8;
+    const bool mn_major = wgmma_mn_major(&op->call, operand);
+    const int lines = mn_major ? WGMMA_K : extent, chunks = (mn_major ? extent : WGMMA_K) / 8;
     for (int line = 0; line < lines; ++line)
         for (int chunk = 0; chunk < chunks; ++chunk)
-            wgmma_operand_chunk(out, op->call.mn_major, line, chunk,
+            wgmma_operand_chunk(out, mn_major, line, chunk,
                                 cta->shared + chunk_at(cta, d, &op->call, operand, line, chunk),
                                 op->call.type);
 }
@@ -114,13 +114,22 @@ static void fetch_registers(const struct wgmma_operation *op, struct wgmma_opera
             }
 }
 
+static void negate(struct wgmma_operand *operand, int extent, enum tensor_type type) {
+    const int k = tensor_k(type);
+    const uint16_t sign = k == TENSOR_MAX_K ? 0x80 : 0x8000;
+    for (int i = 0; i < k; ++i)
+        for (int line = 0; line < extent; ++line)
+            operand->bits[i][line] ^= sign;
+}
+
 void wgmma_fetch_operands(const struct wgmma_operation *op, struct wgmma_operand *a,
                           struct wgmma_operand *b) {
-    if (op->call.a_registers && op->call.type == TENSOR_E4M3)
+    if (op->call.a_registers && tensor_k(op->call.type) == TENSOR_MAX_K)
         fetch_bytes(op, a);
     else if (op->call.a_registers)
         fetch_registers(op, a);
     else
         fetch(op, &op->a, 'A', WGMMA_M, a);
     fetch(op, &op->b, 'B', op->call.n, b);
+    if (op->call.negative) negate(b, op->call.n, wgmma_type_of_b(&op->call));
 }

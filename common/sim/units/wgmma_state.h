@@ -22,12 +22,30 @@ struct wgmma_call {
     uint64_t a, b;
     const uint32_t *a_registers; /* NULL: A is in shared memory */
     bool accumulate, mn_major;
-    enum tensor_type type; /* of the operands */
+    enum tensor_type type;   /* of A, and if not said otherwise of B */
+    bool halves;             /* the sums are fp16, two in a register */
+    bool negative;           /* subtracts the product */
+    bool one_transposed;     /* B's major dimension is not A's */
+    bool other_type;         /* B's is: */
+    enum tensor_type b_type; /* of 8 bits, as A's */
 };
+
+static inline enum tensor_type wgmma_type_of_b(const struct wgmma_call *call) {
+    return call->other_type ? call->b_type : call->type;
+}
+static inline bool wgmma_mn_major(const struct wgmma_call *call, char operand) {
+    return call->mn_major != (operand == 'B' && call->one_transposed);
+}
+/* Registers of a thread that hold the accumulators of n columns. */
+static inline int wgmma_registers(int n, bool halves) { return halves ? n / 4 : n / 2; }
+
+/* wgmma.mma_async: the running thread's part. */
+void wgmma_issue(struct wgmma_call call);
 
 /* The accumulators of a warpgroup, by the threads' arrays. */
 struct wgmma_tile {
     int n;
+    bool halves; /* fp16, two in a register */
     float *acc[WARPGROUP_SIZE];
     bool fenced[WARPGROUP_SIZE]; /* a wgmma.fence since the values were delivered */
     /* No fence since the array was met, and earlier meetings may have been forgotten. */
@@ -96,6 +114,8 @@ static inline float *wgmma_element(const struct wgmma_tile *tile, int thread, in
     const struct fragment_position at = fragment_of_d(thread, i);
     return &tile->d[at.row * tile->n + at.column];
 }
+/* What register `i` of a thread would hold now. */
+uint32_t wgmma_value(const struct wgmma_tile *tile, int thread, int i);
 /* Takes the accumulators over; from here on the threads hold the tag. */
 void wgmma_gather(struct wgmma_state *state, struct wgmma_tile *tile,
                   void *const operand[WARPGROUP_SIZE]);

@@ -152,6 +152,30 @@ TOUCH(copied_to_itself, memcpy(other, acc, sizeof acc); memcpy(acc, other, sizeo
 TOUCH(copied_elsewhere, memcpy(other, acc, sizeof acc))
 TOUCH(changed, memset(acc, 1, sizeof acc))
 
+/* ---- lanes of a warp that write one word ---- */
+
+KERNEL(64, 1) all_lanes_write(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct doubt_smem);
+    st_shared_b32(&shared->tile[0][2 * (me() / 32)], 1);
+    st_global_b32(args.d + 2 * (me() / 32), 1);
+    __syncthreads();
+}
+
+KERNEL(64, 1) both_warps_write(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct doubt_smem);
+    (void)args;
+    if (me() % 32 == 0) st_shared_b32(shared->tile[0], 1);
+    __syncthreads();
+}
+
+KERNEL(64, 1) lanes_write_in_turn(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct doubt_smem);
+    (void)args;
+    if (me() == 0) st_shared_b32(shared->tile[0], 1);
+    if (me() == 1) st_shared_b32(shared->tile[0], 2);
+    __syncthreads();
+}
+
 /* ---- */
 
 /* `kind`: one of these is reported, NULL: nothing. */
@@ -213,6 +237,9 @@ int main(void) {
     in_doubt(LAUNCH(copied_to_itself, THREADS, 1), "missing-wgmma-fence", DOUBT_UNCHANGED_REGISTER);
     beyond_doubt(LAUNCH(copied_elsewhere, THREADS, 1), "missing-wgmma-fence");
 #endif
+    in_doubt(LAUNCH(all_lanes_write, 64, 1), "data-race", DOUBT_ONE_INSTRUCTION);
+    beyond_doubt(LAUNCH(both_warps_write, 64, 1), "data-race");
+    beyond_doubt(LAUNCH(lanes_write_in_turn, 64, 1), "data-race");
     beyond_doubt(LAUNCH(changed, THREADS, 1), "missing-wgmma-fence");
     backend_close();
     return expect_result();

@@ -23,7 +23,8 @@ NEIGHBOURS = [("mma", "mma1", "wait"), ("load", "held", "lane"), ("load", "wait"
               ("item1", "held"), ("item0", "held"), ("epilogue", "load", "held"),
               ("mmapale", "mma"), ("fma", "mma"), ("hot", "lane"), ("hot", "load"),
               ("hot", "mma"), ("hot", "mma1"), ("hot", "item1"), ("idle", "mma"),
-              ("idle", "mma1")]
+              ("idle", "mma1"), ("fma", "item0"), ("store", "load", "held"),
+              ("store", "epilogue"), ("acquire", "item1", "store"), ("store", "wait")]
 VISION = {
     "": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "protanopia": ((.152286, 1.052583, -.204868), (.114503, .786281, .099216),

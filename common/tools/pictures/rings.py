@@ -33,18 +33,17 @@ def hand(p, cx, cy, s, parts, r, cls, outside, shift=0):
            f"M{cx + shift} {cy - r + 3}l-9 19h18z", cls, transform=turn)
 
 
-def over_time(p, y, left, right, begin, end, lanes, now, cls="held", readers=(),
-              names=("stage", "k-tile")):
+def over_time(p, y, left, right, begin, end, lanes, now, cls="held", readers=()):
     """The stages' lanes: [[(k-tile, asked, landed, done)] ...] in cycles, and a cursor at `now`.
     `cls` is the look of a stage that has landed. `readers` have a strip each below every stage's
-    lane: (class, [[(begin, end)] ...]). `names` are those of a lane and of what it holds."""
+    lane: (class, [[(begin, end)] ...])."""
     step = 26 + (6 * len(readers) + 4 if readers else 0)
     def px(t):
         return round(left + (right - left) * (min(max(t, begin), end) - begin) / (end - begin), 1)
-    p.text(20, y - 16, f"The same over time; number: {names[1]}", "text soft")
+    p.text(20, y - 16, "The same over time; number: k-tile", "text soft")
     for s, lane in enumerate(lanes):
         top = y + step * s
-        p.text(left - 12, top + 16, f"{names[0]} {s}", "text", "end")
+        p.text(left - 12, top + 16, f"stage {s}", "text", "end")
         p.rect(left, top, right - left, 22, "lane")
         for k, asked, landed, done in lane:
             if asked >= end:

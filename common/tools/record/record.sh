@@ -122,6 +122,7 @@ shorten() {
         / triples, 0 failures, 0 hazards$/ { ++right; triples += $(NF - 5); next }
         / runs, all bitwise identical$/ { ++identical; next }
         /: ok$/ { ++ok; next }
+        /, 0 of [0-9]+ launches wrong$/ { ++series; next }
         once && /^=========  *$/ { next }
         once { gsub(/\+0x[0-9a-f]+/, ""); sub(/ \[[0-9]+ hazards?\]$/, "")
                sub(/by thread \(.*/, "by threads") }
@@ -132,6 +133,7 @@ shorten() {
             if (lines > (once ? 200 : 400)) print "... " lines - 401 + 200 * once " lines ...\n" last
             if (right) print "counted: " right " kernels right in " triples " triples"
             if (identical) print "counted: " identical " kernels bitwise identical in all runs"
+            if (series) print "counted: " series " series of launches right"
             if (ok) print "counted: " ok " checks ok"
             for (why in left_out) print "counted: " left_out[why] " kernels left out: " why
         }'

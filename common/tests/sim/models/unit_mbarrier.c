@@ -29,6 +29,14 @@ static void test_arrivals(void) {
            "lapped: parity 0 again is not");
 }
 
+static void test_drops(void) {
+    EXPECT(!mbarrier_state_init(&s, 3), "init");
+    EXPECT(!mbarrier_state_arrive_drop(&s, 1, &flipped) && !flipped, "one leaves");
+    EXPECT(mbarrier_state_arrive_drop(&s, 3, &flipped) == MBARRIER_TOO_MANY, "more than there are");
+    EXPECT(!mbarrier_state_arrive(&s, 2, &flipped) && flipped, "the others arrive");
+    STATE(1, 2, 0);
+}
+
 static void test_bytes(void) {
     EXPECT(!mbarrier_state_init(&s, 1), "init");
     EXPECT(!mbarrier_state_expect_tx(&s, 4096), "announce");
@@ -75,6 +83,7 @@ static void test_word(void) {
 
 int main(void) {
     test_arrivals();
+    test_drops();
     test_bytes();
     test_ranges();
     test_word();

@@ -43,6 +43,35 @@ static void test_box(const struct tensor_map_fields *f, int row, int column) {
     }
 }
 
+/* 2 x 3 slices of 4 rows, of 5 x 4 x 8 x 16 halves whose planes are laid out by strides. */
+static void test_outer_dimensions(void) {
+    struct tensor_map_fields f = fields(8, 16, 16, 4, 16, 2, SWIZZLE_NONE), back;
+    struct tensor_map map;
+    f.rank = 4;
+    f.outer_extent[0] = 4;
+    f.outer_extent[1] = 5;
+    f.outer_pitch[0] = 1024;
+    f.outer_pitch[1] = 8192;
+    f.outer_box[0] = 3;
+    f.outer_box[1] = 2;
+    EXPECT(!tensor_map_encode(&map, &f) && tensor_map_decode(&map, &back), "four dimensions");
+    EXPECT(tensor_map_box_lines(&back) == 24 && tensor_map_box_bytes(&back) == 24 * 32, "%d lines",
+           tensor_map_box_lines(&back));
+    back.outer_at[0] = 2;
+    back.outer_at[1] = -1;
+    for (int line = 0; line < 24; ++line) {
+        const int row = 6 + line % 4, plane = 2 + line / 4 % 3, volume = -1 + line / 12;
+        const struct box_row in = tensor_map_box_row(&back, 6, 0, line);
+        const bool inside = row < 8 && plane < 4 && volume >= 0;
+        EXPECT(inside == (in.last == 16), "line %d is inside: %d", line, inside);
+        if (inside)
+            EXPECT(in.global == memory + volume * 8192 + plane * 1024 + row * 32,
+                   "line %d begins at %td", line, in.global - memory);
+    }
+    f.outer_pitch[1] = 8;
+    EXPECT(tensor_map_encode(&map, &f) != NULL, "a stride of 8 bytes");
+}
+
 static void test_boxes(void) {
     enum { BOX_ROWS = 8, BOX_COLUMNS = 32 };
     const int extents[] = {
@@ -200,6 +229,7 @@ static void test_moves(void) {
 
 int main(void) {
     test_boxes();
+    test_outer_dimensions();
     test_stores();
     test_offsets();
     test_arguments();

@@ -1,0 +1,201 @@
+/*
+ * mma.c: mma.sync: fragments of one row of lanes' registers, multiplied as a whole.
+ *
+ * PTX ISA, "Matrix Fragments for mma.m16n8k...": a register of A or B holds elements that adjoin
+ * along k, 32 bits of them. In A registers alternate between rows g and g + 8, g = lane / 4; of D
+ * and C two registers adjoin along n. Whole numbers are added exactly, real ones as the Tensor Core
+ * adds 16-bit elements (sim/models/tensor_sum.h), which for other types is an approximation.
+ */
+#include "semantics/mma.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "semantics/address.h"
+#include "sim/core/collective.h"
+#include "sim/models/element_values.h"
+#include "sim/models/tensor_sum.h"
+
+enum { M = 16, N = 8, MOST_K = 64, A_ROWS = 2 };
+enum { MOST_A = 4, MOST_B = 2, MOST_D = 4 };
+enum { OPTION_K, OPTION_A, OPTION_B, OPTION_D };
+enum element { F16, BF16, E4M3, E5M2, S8, U8, TF32, ELEMENTS };
+static const char *const element_names[] = {"f16", "bf16", "e4m3", "e5m2",
+                                            "s8",  "u8",   "tf32", NULL};
+static const int element_bits[ELEMENTS] = {16, 16, 8, 8, 8, 8, 32};
+enum sum { SUM_F32, SUM_F16, SUM_S32 };
+static const char *const sum_names[] = {"f32", "f16", "s32", NULL};
+
+struct call {
+    const struct operation *op;
+    uint32_t a[MOST_A], b[MOST_B], d[MOST_D];
+};
+
+static double real(enum element type, uint32_t bits) {
+    float f;
+    switch (type) {
+    case TF32:
+        bits &= 0xffffe000u; /* the lower bits are not looked at */
+        memcpy(&f, &bits, sizeof f);
+        return f;
+    case E4M3:
+        return tensor_element(TENSOR_E4M3, (uint16_t)bits).value;
+    case E5M2:
+        return tensor_element(TENSOR_E5M2, (uint16_t)bits).value;
+    default:
+        return element_value((uint16_t)bits, type == BF16);
+    }
+}
+
+static struct tensor_term product(double a, double b) {
+    const double p = a * b;
+    int exponent = 0;
+    if (p != 0 && isfinite(p)) exponent = ilogb(a) + ilogb(b);
+    return (struct tensor_term){p, exponent};
+}
+
+static int32_t whole(enum element type, uint32_t bits) {
+    return type == S8 ? (int8_t)bits : (int32_t)(uint8_t)bits;
+}
+
+/* Element `column` along k, of what lane and register hold. */
+static void spread(const uint32_t *registers, int count, int rows, int lane, int bits,
+                   uint32_t to[][MOST_K]) {
+    const int in_register = 32 / bits, mask = bits == 32 ? -1 : (1 << bits) - 1;
+    for (int i = 0; i < count; ++i)
+        for (int e = 0; e < in_register; ++e) {
+            const int k = i / rows * 4 * in_register + lane % 4 * in_register + e;
+            to[lane / 4 + 8 * (i % rows)][k] = registers[i] >> bits * e & (uint32_t)mask;
+        }
+}
+
+static uint32_t sum_of(const struct operation *op, const uint32_t *a, const uint32_t *b,
+                       uint32_t c) {
+    const enum element of_a = (enum element)op->option[OPTION_A],
+                       of_b = (enum element)op->option[OPTION_B];
+    const int k = op->option[OPTION_K];
+    struct tensor_term term[MOST_K + 1];
+    if (op->option[OPTION_D] == SUM_S32) {
+        for (int i = 0; i < k; ++i)
+            c += (uint32_t)(whole(of_a, a[i]) * whole(of_b, b[i]));
+        return c;
+    }
+    for (int i = 0; i < k; ++i)
+        term[i] = product(real(of_a, a[i]), real(of_b, b[i]));
+    term[k] = tensor_accumulator(c);
+    return tensor_sum(term, k + 1, tensor_precision(TENSOR_FP16));
+}
+
+static uint32_t as_f32(uint32_t half) {
+    const float f = element_value((uint16_t)half, false);
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+static uint32_t as_f16(uint32_t bits) {
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return element_nearest(f, false);
+}
+
+/* Element (row, column) of D in the lane's registers. */
+static uint32_t get(const struct call *c, int half_row, int i) {
+    if (c->op->option[OPTION_D] != SUM_F16) return c->d[2 * half_row + i];
+    return as_f32(c->d[half_row] >> 16 * i);
+}
+
+static void put(struct call *c, int half_row, int i, uint32_t bits) {
+    if (c->op->option[OPTION_D] != SUM_F16)
+        c->d[2 * half_row + i] = bits;
+    else if (i)
+        c->d[half_row] = (c->d[half_row] & 0xffff) | as_f16(bits) << 16;
+    else
+        c->d[half_row] = (c->d[half_row] & 0xffff0000) | as_f16(bits);
+}
+
+static bool multiply(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    static uint32_t a[M][MOST_K], b[N][MOST_K];
+    const struct operation *const op = ((const struct call *)operand[0])->op;
+    const int of_a = element_bits[op->option[OPTION_A]], of_b = element_bits[op->option[OPTION_B]];
+    const int count_a = M * op->option[OPTION_K] * of_a / 32 / WARP_SIZE;
+    (void)warp;
+    for (int lane = 0; lane < WARP_SIZE; ++lane) {
+        const struct call *const c = operand[lane];
+        spread(c->a, count_a, A_ROWS, lane, of_a, a);
+        spread(c->b, count_a / A_ROWS, 1, lane, of_b, b);
+    }
+    for (int lane = 0; lane < WARP_SIZE; ++lane)
+        for (int i = 0; i < 4; ++i) {
+            struct call *const c = operand[lane];
+            const int row = lane / 4 + 8 * (i / 2), column = lane % 4 * 2 + i % 2;
+            put(c, i / 2, i % 2, sum_of(op, a[row], b[column], get(c, i / 2, i % 2)));
+        }
+    return true;
+}
+
+/* op->list: D, A, B, C, one behind the other. */
+static void run(const struct operation *op, struct frame *frame) {
+    struct call c = {.op = op};
+    const int d = op->option[OPTION_D] == SUM_F16 ? 2 : 4;
+    const int a = M * op->option[OPTION_K] * element_bits[op->option[OPTION_A]] / 32 / WARP_SIZE;
+    const int *list = op->list + d;
+    for (int i = 0; i < a; ++i)
+        c.a[i] = VALUE_AT(reg_u32, *list++);
+    for (int i = 0; i < a / A_ROWS; ++i)
+        c.b[i] = VALUE_AT(reg_u32, *list++);
+    for (int i = 0; i < d; ++i)
+        c.d[i] = VALUE_AT(reg_u32, *list++);
+    if (sim_thread()->warp->lanes != UINT32_MAX)
+        thread_not_modelled(op, "a warp of fewer than 32 threads");
+    sim_warp_collective("mma.sync", &c, multiply);
+    for (int i = 0; i < d; ++i)
+        VALUE_AT(reg_u32, op->list[i]) = c.d[i];
+}
+
+void decode_other_mma(struct decoder *d) {
+    static const struct {
+        const char *name;
+        int k;
+    } shapes[] = {{"m16n8k4", 4}, {"m16n8k8", 8}, {"m16n8k16", 16}, {"m16n8k32", 32}};
+    const struct ptx_operand *const o = d->source->operand;
+    int k = 0;
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes && !k; ++i)
+        if (take(d, shapes[i].name)) k = shapes[i].k;
+    require(d, "row");
+    require(d, "col");
+    if (take(d, "satfinite")) refuse(d, "saturated sums are not modelled");
+    const int sum = take_one_of(d, sum_names), a = take_one_of(d, element_names),
+              b = take_one_of(d, element_names), last = take_one_of(d, sum_names);
+    if (!k || sum < 0 || a < 0 || b < 0 || last != sum) {
+        refuse(d, "this shape, or these types, are not modelled");
+        return;
+    }
+    const int words = M * k * element_bits[a] / 32 / WARP_SIZE;
+    const bool integers = a == S8 || a == U8;
+    if (element_bits[a] != element_bits[b] || words < A_ROWS || words > MOST_A ||
+        integers != (sum == SUM_S32) || integers != (b == S8 || b == U8) ||
+        (element_bits[a] != 8 && a != b))
+        refuse(d, "this shape, or these types, are not modelled");
+    need_operands(d, 4, 4);
+    if (d->why) return;
+    const int counts[] = {sum == SUM_F16 ? 2 : 4, words, words / A_ROWS, sum == SUM_F16 ? 2 : 4};
+    int *const all = arena_alloc(&d->module->arena, 16 * sizeof *all);
+    int used = 0;
+    for (int i = 0; i < 4 && !d->why; ++i) {
+        take_list(d, &o[i], 'w', i == 0);
+        if (d->op->listed != counts[i]) {
+            refuse(d, "a fragment has another length than the shape says");
+            return;
+        }
+        memcpy(all + used, d->op->list, (size_t)counts[i] * sizeof *all);
+        used += counts[i];
+    }
+    d->op->list = all;
+    d->op->listed = used;
+    d->op->option[OPTION_K] = k;
+    d->op->option[OPTION_A] = a;
+    d->op->option[OPTION_B] = b;
+    d->op->option[OPTION_D] = sum;
+    d->op->run = run;
+}

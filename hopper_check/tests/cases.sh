@@ -1,0 +1,506 @@
+#!/bin/sh
+# cases.sh HOPPER_CHECK WORK: instructions of threads together, each in a kernel that stops itself
+# (trap) where a value is wrong. Most have a twin that breaks one rule.
+set -u
+check=$1 work=$2
+rm -rf "$work"
+mkdir -p "$work" || exit 2
+failed=0
+
+# Of every kernel: %r0 the thread, %r1 its shared memory, %r2 the CTA in its cluster, %d0 the buffer
+# y.
+head='.version 8.4
+.target sm_90a
+.address_size 64
+.global .align 4 .b8 text[10] = {37, 100, 32, 37, 46, 50, 102, 33, 10, 0}; // "%d %.2f!\n"
+.func (.param .b32 result) twice(.param .b32 a, .param .b32 b)
+{
+    .reg .b32 %r<3>;
+    ld.param.u32 %r1, [a];
+    ld.param.u32 %r2, [b];
+    mad.lo.u32 %r1, %r1, 2, %r2;
+    st.param.b32 [result], %r1;
+    ret;
+}
+.func again()
+{
+    call again;
+    ret;
+}
+.extern .func (.param .b32 result) vprintf(.param .b64 text, .param .b64 values);
+.visible .entry k(.param .u64 y, .param .align 64 .b8 map[128])
+{
+    .reg .pred %p<10>;
+    .reg .b16 %h<10>;
+    .reg .b32 %r<40>;
+    .reg .b64 %d<20>;
+    .reg .f32 %f<10>;
+    .reg .f64 %g<10>;
+    .shared .align 1024 .b8 s[8192];
+    mov.u32 %r0, %tid.x;
+    mov.u32 %r1, s;
+    mov.u32 %r2, %cluster_ctarank;
+    ld.param.u64 %d0, [y];
+    setp.eq.u32 %p0, %r0, 0;'
+
+# try CODE TEXT OPTIONS BODY: is what the run ends with, and what it says. A line "is TYPE REGISTER
+# VALUE" of the body stops the kernel where the value is another.
+number=0
+try() {
+    number=$((number + 1))
+    file=$work/$number.ptx
+    {
+        printf '%s\n' "$head"
+        printf '%s\n' "$4" |
+            sed 's/^ *is \([a-z0-9]*\) \([^ ]*\) \(.*\)$/setp.ne.\1 %p9, \2, \3; @%p9 trap;/'
+        echo 'ret; }'
+    } >"$file"
+    # shellcheck disable=SC2086 # a list of options
+    said=$("$check" run "$file" --entry k $3 --buffer y=u32:64x64:zeros \
+        --map m=f:2x8x32:0:4x16x32:512,32 y m 2>&1)
+    code=$?
+    [ "$code" -eq "$1" ] ||
+        { echo "$file: exit code $code, expected $1: $said"; failed=1; }
+    case $said in *"$2"*) ;; *) echo "$file: expected '$2': $said"; failed=1 ;; esac
+}
+buffers='--buffer f=f32:64x32:integers'
+one="--block 1 $buffers"
+warp="--block 32 $buffers"
+two="--block 64 $buffers"
+group="--block 128 $buffers"
+pair="--block 32 --grid 2 --cluster 2 $buffers"
+
+# ---- strong accesses: one thread passes a word to another ----
+pass() {
+    try "$3" "$4" "$two" "
+        setp.eq.u32 %p1, %r0, 32;
+        @%p0 st.shared.u32 [%r1+64], 0;
+        bar.sync 0;
+        @%p0 st.$5.u32 [$6], 7;
+        @%p0 st.$1.u32 [%r1+64], 1;
+        @!%p1 bra done;
+        wait: ld.$2.u32 %r3, [%r1+64];
+        setp.eq.u32 %p2, %r3, 0;
+        @%p2 bra wait;
+        ld.$5.u32 %r3, [$6];
+        is u32 %r3 7
+        done:"
+}
+pass release.cta.shared acquire.cta.shared 0 clean shared %r1
+pass release.cta.shared acquire.cta.shared 0 clean global %d0
+pass relaxed.cta.shared acquire.cta.shared 4 data-race shared %r1
+pass release.cta.shared relaxed.cta.shared 4 data-race global %d0
+pass volatile.shared volatile.shared 4 data-race shared %r1
+# Of 64 bits, between two CTAs, in global memory.
+flag() {
+    try "$3" "$4" "--block 1 --grid 2 $buffers" "
+        mov.u32 %r3, %ctaid.x;
+        setp.eq.u32 %p1, %r3, 0;
+        @!%p1 bra reader;
+        st.global.u32 [%d0], 7;
+        st.$1.global.u64 [%d0+64], 0x100000000;
+        bra done;
+        reader: ld.$2.global.u64 %d1, [%d0+64];
+        setp.eq.u64 %p2, %d1, 0;
+        @%p2 bra reader;
+        ld.global.u32 %r3, [%d0];
+        is u32 %r3 7
+        done:"
+}
+flag release.gpu acquire.gpu 0 clean
+flag release.cta acquire.gpu 4 data-race
+
+# ---- atomics ----
+try 0 clean "$two" '
+    @%p0 st.shared.u32 [%r1], 0;
+    bar.sync 0;
+    atom.shared.add.u32 %r3, [%r1], 2;
+    red.shared.add.u32 [%r1], 1;
+    bar.sync 0;
+    ld.shared.u32 %r3, [%r1];
+    is u32 %r3 192'
+try 4 data-race "$two" '
+    @%p0 st.shared.u32 [%r1], 0;
+    bar.sync 0;
+    red.shared.add.u32 [%r1], 1;
+    ld.shared.u32 %r3, [%r1];'
+# atomic OPERATION TYPE BEFORE OPERANDS AFTER: in global and in shared memory.
+atomic() {
+    case $2 in
+    *64) register=%d5 bits=b64 ;;
+    *) register=%r5 bits=b32 ;;
+    esac
+    for space in global shared; do
+        at=%d0
+        [ $space = global ] || at=%r1
+        try 0 clean "$one" "
+            mov.$bits $register, $3;
+            st.$space.$bits [$at], $register;
+            atom.$space.$1.$2 $register, [$at], $4;
+            is $bits $register $3
+            ld.$space.$bits $register, [$at];
+            is $bits $register $5"
+    done
+}
+atomic add s32 5 -7 0xfffffffe
+atomic add u64 0xffffffff 1 0x100000000
+atomic add f32 0x3f800000 0f40000000 0x40400000
+atomic add f64 0x3ff0000000000000 0d4000000000000000 0x4008000000000000
+atomic min s32 5 -7 0xfffffff9
+atomic max u32 5 0xfffffff9 0xfffffff9
+atomic and b32 12 10 8
+atomic or b32 12 10 14
+atomic xor b64 12 10 6
+atomic exch b32 12 10 10
+atomic inc u32 3 3 0
+atomic dec u32 0 9 9
+atomic cas b32 12 '12, 99' 99
+atomic cas b64 12 '13, 99' 12
+try 0 clean "$one" '
+    mov.b32 %r3, 0x3c003c00;
+    mov.b32 %r4, 0x40003c00;
+    st.global.b32 [%d0], %r3;
+    atom.global.add.noftz.f16x2 %r5, [%d0], %r4;
+    ld.global.b32 %r5, [%d0];
+    is b32 %r5 0x42004000
+    st.global.v2.f32 [%d0+16], {0f3f800000, 0f40000000};
+    mov.f32 %f1, 0f3f800000;
+    red.global.add.v2.f32 [%d0+16], {%f1, %f1};
+    ld.global.b32 %r5, [%d0+20];
+    is b32 %r5 0x40400000'
+
+# ---- the shared memory of another CTA ----
+remote() {
+    try "$1" "$2" "$pair" "
+        xor.b32 %r3, %r2, 1;
+        mapa.shared::cluster.u32 %r4, %r1, %r3;
+        st.shared.u32 [%r1+4], 0;
+        barrier.cluster.arrive.release; barrier.cluster.wait.acquire;
+        @%p0 st.shared::cluster.u32 [%r4], %r2;
+        red.relaxed.cluster.shared::cluster.add.u32 [%r4+4], 1;
+        $3
+        @!%p0 bra done;
+        ld.shared.u32 %r5, [%r1];
+        is u32 %r5 %r3
+        ld.shared::cluster.u32 %r5, [%r4+4];
+        is u32 %r5 32
+        done: $4"
+}
+sync='barrier.cluster.arrive.release; barrier.cluster.wait.acquire;'
+remote 0 clean "$sync" "$sync"
+remote 4 exit-before-remote-read "$sync" ''
+try 4 data-race "$pair" "
+    xor.b32 %r3, %r2, 1;
+    mapa.shared::cluster.u32 %r4, %r1, %r3;
+    barrier.cluster.arrive.release; barrier.cluster.wait.acquire;
+    @%p0 st.shared::cluster.u32 [%r4], %r2;
+    @%p0 ld.shared.u32 %r5, [%r1];
+    $sync"
+try 4 exit-before-remote-write "$pair" '
+    xor.b32 %r3, %r2, 1;
+    mapa.shared::cluster.u32 %r4, %r1, %r3;
+    barrier.cluster.arrive.release; barrier.cluster.wait.acquire;
+    @%p0 st.shared::cluster.u32 [%r4], %r2;'
+
+# ---- mbarriers: counts, states, bytes ----
+# initialized N: the mbarrier at %r1 expects N arrivals.
+initialized() {
+    echo "@%p0 mbarrier.init.shared::cta.b64 [%r1], $1; fence.proxy.async;
+        fence.mbarrier_init.release.cluster; bar.sync 0;"
+}
+try 0 clean "$two" "$(initialized 66)
+    mbarrier.arrive.shared::cta.b64 %d1, [%r1];
+    @%p0 mbarrier.arrive.shared::cta.b64 _, [%r1], 2;
+    wait: mbarrier.try_wait.shared::cta.b64 %p1, [%r1], %d1;
+    @!%p1 bra wait;
+    mbarrier.test_wait.parity.acquire.cta.shared::cta.b64 %p1, [%r1], 0;
+    @!%p1 trap;"
+try 4 mbarrier-arrivals "$two" "$(initialized 65)
+    mbarrier.arrive.shared::cta.b64 _, [%r1], 2;"
+try 0 clean "$one" "$(initialized 3)
+    mbarrier.arrive_drop.shared::cta.b64 %d1, [%r1];
+    mbarrier.pending_count.b64 %r3, %d1;
+    is u32 %r3 3
+    mbarrier.arrive.shared::cta.b64 _, [%r1], 2;
+    mbarrier.arrive.shared::cta.b64 %d1, [%r1], 2;
+    mbarrier.pending_count.b64 %r3, %d1;
+    is u32 %r3 2
+    mbarrier.test_wait.shared::cta.b64 %p1, [%r1], %d1;
+    @!%p1 trap;"
+# bulk CODE TEXT BEFORE-THE-STORE TYPE-OF-STORE
+bulk() {
+    try "$1" "$2" "$one" "$(initialized 1)
+        st.global.u32 [%d0+4], 0x40400000;
+        fence.proxy.async.global;
+        mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 256;
+        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+1024], [%d0], 256,
+            [%r1];
+        mbarrier.arrive.shared::cta.b64 %d1, [%r1];
+        wait: mbarrier.try_wait.shared::cta.b64 %p1, [%r1], %d1;
+        @!%p1 bra wait;
+        ld.shared.u32 %r3, [%r1+1028];
+        is u32 %r3 0x40400000
+        st.shared.u32 [%r1+1028], 0x3f800000;
+        $3
+        $4
+        cp.async.bulk.commit_group;
+        cp.async.bulk.wait_group 0;
+        ld.global.u32 %r3, [%d0+4];
+        is u32 %r3 $5"
+}
+store='cp.async.bulk.global.shared::cta.bulk_group [%d0], [%r1+1024], 256;'
+reduce='cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%d0], [%r1+1024], 256;'
+bulk 0 clean 'fence.proxy.async.shared::cta;' "$store" 0x3f800000
+bulk 0 clean 'fence.proxy.async;' "$reduce" 0x40800000
+bulk 4 missing-proxy-fence '' "$store" 0x3f800000
+try 0 clean "$pair" "$(initialized 1)
+    xor.b32 %r3, %r2, 1;
+    mapa.shared::cluster.u32 %r4, %r1, %r3;
+    add.u32 %r5, %r4, 1024;
+    @%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 16;
+    @%p0 st.shared.v4.u32 [%r1+2048], {%r2, %r2, %r2, %r2};
+    fence.proxy.async;
+    $sync
+    @%p0 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r5],
+        [%r1+2048], 16, [%r4];
+    wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r1], 0;
+    @!%p1 bra wait;
+    ld.shared.u32 %r5, [%r1+1024];
+    is u32 %r5 %r3
+    $sync"
+
+# st.async, waited for or not.
+send() {
+    try "$1" "$2" "$pair" "$(initialized 1)
+    xor.b32 %r3, %r2, 1;
+    mapa.shared::cluster.u32 %r4, %r1, %r3;
+    add.u32 %r5, %r4, 1024;
+    @%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 8;
+    $sync
+    @%p0 st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.u32
+        [%r5], {%r2, 9}, [%r4];
+    $3
+    ld.shared.v2.u32 {%r5, %r6}, [%r1+1024];
+    $4
+    $sync"
+}
+send 0 clean 'wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r1], 0;
+    @!%p1 bra wait;' '
+    is u32 %r5 %r3
+    is u32 %r6 9'
+send 4 read-before-landed '' ''
+
+# ---- cp.async of 4 bytes, zeros, left out ----
+try 0 clean "$one" '
+    st.global.v2.u32 [%d0], {3, 5};
+    setp.eq.u32 %p1, %r0, 0;
+    cp.async.ca.shared.global [%r1], [%d0], 4;
+    cp.async.ca.shared.global [%r1+8], [%d0], 8, 4;
+    cp.async.ca.shared.global [%r1+16], [%d0], 4, %p1;
+    cp.async.wait_all;
+    ld.shared.u32 %r3, [%r1];
+    is u32 %r3 3
+    ld.shared.v2.u32 {%r3, %r4}, [%r1+8];
+    is u32 %r3 3
+    is u32 %r4 0
+    ld.shared.u32 %r3, [%r1+16];
+    is u32 %r3 0'
+try 4 read-before-landed "$one" '
+    cp.async.ca.shared.global [%r1], [%d0], 4;
+    ld.shared.u32 %r3, [%r1];
+    cp.async.wait_all;'
+
+# ---- boxes of three dimensions: 2 x 8 x 32 of 4 x 16 x 32 fp32, at (1, 2, 0) ----
+try 0 clean "$one" "$(initialized 1)
+    mbarrier.arrive.expect_tx.shared::cta.b64 %d1, [%r1], 2048;
+    mov.b64 %d2, map;
+    cvta.param.u64 %d2, %d2;
+    cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1+1024],
+        [%d2, {0, 2, 1}], [%r1];
+    wait: mbarrier.try_wait.shared::cta.b64 %p1, [%r1], %d1;
+    @!%p1 bra wait;
+    fence.proxy.async;
+    cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%d2, {0, 10, 3}], [%r1+1024];
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;"
+try 4 'the instruction names 2 dimensions' "$one" "$(initialized 1)
+    mov.b64 %d2, map;
+    cvta.param.u64 %d2, %d2;
+    cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1+1024],
+        [%d2, {0, 2}], [%r1];"
+
+# ---- matrices ----
+# Row i of a matrix of 16-bit elements holds 8 * i + j: transposed, a lane gets elements of two rows
+# and one column.
+rows='
+    mad.lo.u32 %r3, %r0, 16, %r1;
+    mad.lo.u32 %r4, %r0, 0x80008, 0x10000;
+    st.shared.v4.b32 [%r3], {%r4, %r4, %r4, %r4};
+    bar.sync 0;
+    and.b32 %r5, %r0, 3;
+    shr.u32 %r6, %r0, 2;'
+try 0 clean "$warp" "$rows
+    ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r7}, [%r3];
+    mad.lo.u32 %r8, %r6, 0x80008, 0x10000;
+    is b32 %r7 %r8
+    ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r7, %r9}, [%r3];
+    and.b32 %r10, %r6, 1;
+    mad.lo.u32 %r10, %r10, 0x10001, 0x80000;
+    mad.lo.u32 %r10, %r5, 0x100010, %r10;
+    is b32 %r7 %r10
+    add.u32 %r10, %r10, 0x400040;
+    is b32 %r9 %r10"
+try 0 clean "$warp" '
+    mov.b32 %r3, 0x01010101;
+    mov.b32 %r4, 0xffffffff;
+    mov.b32 %r5, 100;
+    mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r6, %r7, %r8, %r9}, {%r3, %r3, %r3, %r3},
+        {%r4, %r4}, {%r5, %r5, %r5, %r5};
+    is b32 %r6 68
+    is b32 %r9 68
+    mov.b32 %r3, 0x3c003c00;
+    mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r6, %r7}, {%r3, %r3, %r3, %r3}, {%r3,
+        %r3}, {%r3, %r3};
+    is b32 %r6 0x4c404c40
+    mov.b32 %r3, 0x38383838;
+    mov.f32 %f1, 0f3f800000;
+    mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%f2, %f3, %f4, %f5}, {%r3, %r3, %r3,
+        %r3}, {%r3, %r3}, {%f1, %f1, %f1, %f1};
+    is f32 %f2 0f42040000
+    mov.b32 %r3, 0x3f800000;
+    mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f2, %f3, %f4, %f5}, {%r3, %r3, %r3,
+        %r3}, {%r3, %r3}, {%f1, %f1, %f1, %f1};
+    is f32 %f5 0f41100000'
+# wgmma of ones: operands of 2560 bytes without a swizzle.
+# multiply TYPES SHAPE ONES OPTIONS SUMS RESULT
+multiply() {
+    try 0 clean "$group" "
+        mad.lo.u32 %r3, %r0, 4, %r1;
+        mov.b32 %r4, $3;
+        st.shared.b32 [%r3], %r4; st.shared.b32 [%r3+512], %r4; st.shared.b32 [%r3+1024], %r4;
+        st.shared.b32 [%r3+1536], %r4; st.shared.b32 [%r3+2048], %r4;
+        fence.proxy.async.shared::cta;
+        bar.sync 0;
+        shr.u32 %r5, %r1, 4;
+        cvt.u64.u32 %d1, %r5;
+        or.b64 %d1, %d1, 0x0000001000080000;
+        mov.b32 %r6, 0; mov.b32 %r7, 0;
+        mov.f32 %f0, 0f00000000; mov.f32 %f1, 0f00000000; mov.f32 %f2, 0f00000000; mov.f32 %f3,
+            0f00000000;
+        setp.ne.u32 %p1, %r5, 0;
+        wgmma.fence.sync.aligned;
+        wgmma.mma_async.sync.aligned.$2.$1 {$5}, %d1, %d1, %p1, $4;
+        wgmma.mma_async.sync.aligned.$2.$1 {$5}, %d1, %d1, %p1, $4;
+        wgmma.commit_group.sync.aligned;
+        wgmma.wait_group.sync.aligned 0;
+        $6"
+}
+floats='%f0, %f1, %f2, %f3'
+multiply f16.f16.f16 m64n8k16 0x3c003c00 '1, 1, 0, 0' '%r6, %r7' \
+    'setp.ne.b32 %p9, %r7, 0x50005000; @%p9 trap;'
+multiply f16.f16.f16 m64n8k16 0x3c003c00 '-1, 1, 0, 0' '%r6, %r7' \
+    'setp.ne.b32 %p9, %r6, 0xd000d000; @%p9 trap;'
+multiply f32.bf16.bf16 m64n8k16 0x3f803f80 '-1, -1, 0, 1' "$floats" \
+    'setp.ne.f32 %p9, %f3, 0f42000000; @%p9 trap;'
+multiply f32.e5m2.e4m3 m64n8k32 0x3c3c3c3c '1, 1' "$floats" \
+    'setp.ne.f32 %p9, %f0, 0f42c00000; @%p9 trap;'
+
+# ---- lanes of a mask ----
+try 0 clean "$warp" '
+    setp.lt.u32 %p1, %r0, 16;
+    @!%p1 bra upper;
+    shfl.sync.down.b32 %r3, %r0, 8, 31, 0xffff;
+    add.u32 %r4, %r0, 8;
+    setp.lt.u32 %p2, %r0, 8;
+    @!%p2 bra others;
+    is u32 %r3 %r4
+    others: vote.sync.ballot.b32 %r3, %p2, 0xffff;
+    is b32 %r3 0xff
+    elect.sync %r3|%p3, 0xffff;
+    @!%p0 bra done;
+    @!%p3 trap;
+    bra done;
+    upper: redux.sync.add.u32 %r3, 1, 0xffff0000;
+    is u32 %r3 16
+    and.b32 %r3, %r0, 1;
+    match.any.sync.b32 %r4, %r3, 0xffff0000;
+    shl.b32 %r3, 0x55550000, %r3;
+    is b32 %r4 %r3
+    done: bar.warp.sync 0xffffffff;'
+try 4 'leaves out the lane that executes it' "$warp" 'shfl.sync.idx.b32 %r3, %r0, 0, 31, 0xffff;'
+half() {
+    try "$1" "$2" "$warp" "
+        setp.lt.u32 %p1, %r0, 2;
+        @!%p1 bra done;
+        @%p0 st.shared.u32 [%r1], 7;
+        $3
+        ld.shared.u32 %r3, [%r1];
+        is u32 %r3 7
+        done:"
+}
+half 0 clean 'bar.warp.sync 3;'
+half 4 data-race ''
+
+# ---- barriers with a value, time, hints ----
+try 0 clean "$two" '
+    setp.lt.u32 %p1, %r0, 40;
+    bar.red.popc.u32 %r3, 0, %p1;
+    is u32 %r3 40
+    barrier.cta.red.popc.aligned.u32 %r3, 0, !%p1;
+    is u32 %r3 24
+    bar.red.or.pred %p2, 0, %p0;
+    @!%p2 trap;
+    bar.red.and.pred %p2, 0, 64, %p0;
+    @%p2 trap;
+    nanosleep.u32 100;
+    prefetch.global.L2 [%d0];
+    mov.u64 %d1, %globaltimer;'
+
+# ---- calls ----
+try 0 '7 1.50!' "$one" '
+    { .param .b32 a; .param .b32 b; .param .b32 c;
+    st.param.b32 [a], 20; st.param.b32 [b], 2;
+    call.uni (c), twice, (a, b);
+    ld.param.b32 %r3, [c]; }
+    is u32 %r3 42
+    .local .align 8 .b8 values[16];
+    mov.b64 %d1, values;
+    st.local.u32 [values], 7;
+    st.local.f64 [values+8], 0d3ff8000000000000;
+    mov.b64 %d2, text;
+    { .param .b64 a; .param .b64 b; .param .b32 c;
+    st.param.b64 [a], %d2; st.param.b64 [b], %d1;
+    call.uni (c), vprintf, (a, b);
+    ld.param.b32 %r3, [c]; }
+    is u32 %r3 2'
+try 4 'bytes deep' "$one" 'call again;'
+
+# ---- editing a tensor map ----
+try 0 clean "$warp" '
+    mad.lo.u32 %r3, %r0, 4, %r1;
+    mov.b64 %d2, map;
+    cvt.u64.u32 %d3, %r0;
+    shl.b64 %d3, %d3, 2;
+    add.u64 %d2, %d2, %d3;
+    ld.param.u32 %r4, [%d2];
+    st.shared.u32 [%r3], %r4;
+    bar.warp.sync 0xffffffff;
+    @%p0 tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%r1], 2, 3;
+    @%p0 tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r1], %d0;
+    bar.warp.sync 0xffffffff;
+    tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%d0],
+        [%r1], 128;
+    fence.proxy.tensormap::generic.acquire.gpu [%d0], 128;'
+
+# ---- refused by name ----
+refused() { try 5 "$1" "$one" "$2"; }
+refused 'activemask.b32 (1 times' 'activemask.b32 %r3;'
+refused 'calls through a pointer' 'call (%r3), %d1, (%r4), prototype;'
+refused 'this shape, or these types' \
+    'wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f0, %f1, %f2, %f3}, %d1, %d2, %p1, 1, 1;'
+refused 'only tiles are modelled' \
+    'cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1],
+        [%d1, {0, 0, 0}], [%r1], {%h1};'
+
+echo "$number kernels"
+exit "$failed"
