@@ -13,9 +13,9 @@ import palette
 TIMELINE = "../../timeline/page/"  # the report's scripts, which read the same data
 PAGES = {  # colours, scripts
     "layouts": (("load", "ink", "lane", "item1", "hot", "mmapale"),
-                ("simulator", "text", "layouts")),
+                ("simulator", "text", "shareable", "layouts")),
     "ring": (("load", "ink", "lane", "held", "mma", "mma1", "wait", "onbright", "edge"),
-             ("simulator", "text", f"{TIMELINE}barriers", "ring"))}
+             ("simulator", "text", f"{TIMELINE}barriers", "shareable", "ring"))}
 
 
 def style(page, names):

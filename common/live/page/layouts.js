@@ -7,6 +7,7 @@ const SWIZZLES = [0, 32, 64, 128]; // by the numbers of enum gemm_swizzle
 const USUAL = {swizzle: 128, pitch: null, base: 0, major: "k", m: 5, k: 20, n: 9,
   start: null, lbo: null, sbo: null, offset: null, mode: null};
 const FIELDS = ["start", "lbo", "sbo", "offset", "mode"];
+const FIRST = "swizzle";
 const state = {...USUAL};
 let models = null;
 
@@ -177,18 +178,6 @@ function drawD() {
 }
 
 /* ---- the state ---- */
-
-function address() {
-  const words = new URLSearchParams({swizzle: state.swizzle});
-  for (const [name, value] of Object.entries(USUAL))
-    if (state[name] !== value) words.set(name, state[name]);
-  return `#${words}`;
-}
-
-function keepAddress() {
-  history.replaceState(null, "", address());
-  byId("link").href = address();
-}
 
 /* True if the control can have this value, and then it is the state's. */
 function accept(name, text) {

@@ -6,6 +6,7 @@ const USUAL = {stages: 4, wait: 1, schedule: "time", seed: 1, k: 1024, at: null}
 const OWN = "4_1"; // of the chapter's kernel, which is no variant
 const WARPGROUP = 128;
 const RUN = ["stages", "wait", "schedule", "seed", "k"];
+const FIRST = "stages";
 const state = {...USUAL};
 const simulator = new Simulator();
 const whole = number => number.toLocaleString("en").replaceAll(",", "\u202F");
@@ -195,18 +196,6 @@ function drawOverTime(now) {
 }
 
 /* ---- the state ---- */
-
-function address() {
-  const words = new URLSearchParams({stages: state.stages});
-  for (const [name, value] of Object.entries(USUAL))
-    if (state[name] !== value) words.set(name, state[name]);
-  return `#${words}`;
-}
-
-function keepAddress() {
-  history.replaceState(null, "", address());
-  byId("link").href = address();
-}
 
 /* True if the control can have this value, and then it is the state's. */
 function accept(name, text) {
