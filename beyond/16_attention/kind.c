@@ -186,8 +186,7 @@ static struct score score_of(const float *q, const float *k, int count) {
                 sum[j] += product;
                 square[j] += product * product;
             }
-        for (int j = 0; j < SUMS; ++j)
-            s.sum += sum[j];
+        s.sum += ((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7]));
         s.partial = greater(s.partial, fabs(s.sum));
     }
     for (int j = 0; j < SUMS; ++j)

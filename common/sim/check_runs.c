@@ -110,6 +110,12 @@ static struct check_run *add_options(struct check_run *run, const struct gemm_ke
     return run;
 }
 
+static void set_least_options(struct check_run *run, const struct gemm_kernel *kernel) {
+    if (!kernel->kind) return;
+    const struct kind_set least = kind_least_set(kernel);
+    set_options(run, &least);
+}
+
 /* ---- the kernel's boundaries ---- */
 
 /* The extent of this name at its boundary, or a row beyond it; without one, a small one. */
@@ -127,9 +133,8 @@ static struct check_run *add_boundaries(struct check_run *run, const struct gemm
         if (!shape.m && !shape.n) continue;
         const struct shape made = {shape.m ? shape.m : kernel->tile_m + 8,
                                    shape.n ? shape.n : kernel->tile_n + 8, 8, 2};
-        const struct kind_set least = kind_least_set(kernel);
         set_run(run, kernel, &made, beyond ? SCHEDULE_LATE : SCHEDULE_EARLY, 1);
-        if (kernel->kind) set_options(run, &least);
+        set_least_options(run, kernel);
         run++->padding = beyond ? PADDING_FINITE : PADDING_NAN;
     }
     return run;
@@ -164,6 +169,7 @@ static struct check_run *add_again(struct check_run *run, const struct check_run
                     other->padding != one->padding;
         if (both) continue;
         *run = *one;
+        set_least_options(run, kernel);
         const uint64_t few = 2 * (uint64_t)kernel->cluster;
         if (run->setting[SETTING_SMS] > few) run->setting[SETTING_SMS] = few;
         run++->padding = one->padding == PADDING_NAN ? PADDING_FINITE : PADDING_NAN;
@@ -202,6 +208,7 @@ static struct check_run *add_wide(struct check_run *run, const struct gemm_kerne
         const int clusters = w->sms / kernel->cluster;
         const struct shape shape = {w->m, w->n, w->k, clusters > 0 ? clusters : 1};
         set_run(run, kernel, &shape, w->schedule, w->seed);
+        if (w->k >= 6000) set_least_options(run, kernel); /* it takes long as it is */
         run++->padding = w->schedule == SCHEDULE_RANDOM ? PADDING_FINITE : PADDING_NAN;
     }
     return run;
