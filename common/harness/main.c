@@ -312,6 +312,7 @@ static enum exit_code run(const struct options *options, const struct backend_in
 /* The kernels of a selection, with their own type and k in the options. *left_out: none can run. */
 static enum exit_code run_lap(struct options *options, struct selection *s, char *program,
                               struct backend_info *device, struct page *page, bool *left_out) {
+    *left_out = false;
     options->backend.oldest = oldest_of(s);
     options->backend.times = options->timing != 0;
     enum exit_code code = backend_open(&options->backend, device);
@@ -358,15 +359,15 @@ int main(int argc, char **argv) {
                             allocate(most_rows(), sizeof *page.problem, "the rows of the page")};
     struct backend_info device = {0};
     enum exit_code code = EXIT_VERIFIED;
-    bool left_out = true, any = false;
-    for (int next = 0; left_out || code != EXIT_NO_DEVICE;) {
+    bool any = false;
+    for (int next = 0; next < kernel_registry_count && code != EXIT_NO_DEVICE;) {
         struct options own = options;
         struct selection lap = select_kernels(&own, &next);
+        bool left_out;
         const enum exit_code now = run_lap(&own, &lap, argv[0], &device, &page, &left_out);
         free_selection(&lap);
         any |= !left_out;
         if (!left_out) code = worse(code, now);
-        if (next == kernel_registry_count) break;
     }
     if (!any) code = EXIT_NO_DEVICE;
     if (page.count) {
