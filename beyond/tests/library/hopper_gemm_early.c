@@ -4,12 +4,9 @@
  * plans take turns. The results are right under every schedule, and nothing is reported. B may be
  * read ahead if it is constant, and is reported if a run before has written it.
  *
- * library.c is compiled here once more with a selection of the test's, of kernels that may be
- * launched early.
+ * The selection is of kernels that may be launched early.
  */
-#define ranked_kernels chosen_kernels
-#include "library/hopper_gemm/library.c"
-#undef ranked_kernels
+#include "tests/library/chosen_kernel.h"
 
 #include "backend.h"
 #include "sim/core/hazards.h"
@@ -19,14 +16,6 @@
 #include "tests/support/expect.h"
 
 extern const struct gemm_kernel kernel_hopper_gemm_fitted1_bf16, kernel_hopper_gemm_fitted2_bf16;
-static const struct gemm_kernel *chosen;
-
-int chosen_kernels(enum gemm_type type, const struct gemm_problem *problem, size_t limit,
-                   const struct gemm_kernel **kernels, int most) {
-    (void)type, (void)problem, (void)limit, (void)most;
-    kernels[0] = chosen;
-    return 1;
-}
 
 /* Runs of two plans take turns: m x n x k and m x k x n. With one row and a long k the first is cut
  * into parts: it needs the workspace. */

@@ -2,12 +2,8 @@
  * hopper_gemm_workspace.c: one workspace for calls and plans of several shapes whose k is cut, in
  * one stream, whatever it holds at first. All that is enqueued runs twice, as a graph repeats it.
  * The results are right under every schedule, and nothing is reported.
- *
- * library.c is compiled here once more with a selection of the test's.
  */
-#define ranked_kernels chosen_kernels
-#include "library/hopper_gemm/library.c"
-#undef ranked_kernels
+#include "tests/library/chosen_kernel.h"
 
 #include "backend.h"
 #include "sim/core/simulation.h"
@@ -15,14 +11,6 @@
 #include "tests/support/expect.h"
 
 extern const struct gemm_kernel kernel_hopper_gemm_fitted1_bf16, kernel_hopper_gemm_fitted2_bf16;
-static const struct gemm_kernel *chosen;
-
-int chosen_kernels(enum gemm_type type, const struct gemm_problem *problem, size_t limit,
-                   const struct gemm_kernel **kernels, int most) {
-    (void)type, (void)problem, (void)limit, (void)most;
-    kernels[0] = chosen;
-    return 1;
-}
 
 enum { SHARERS = 3, SMS = 8 };
 static const int shapes[SHARERS][3] = {{1, 8, 4100}, {20, 24, 1500}, {40, 24, 2100}};
