@@ -8,7 +8,7 @@
 #ifndef BACKEND_H
 #define BACKEND_H
 
-#include "gemm.h"
+#include "gemm_devices.h"
 #include "gemm_inputs.h"
 
 #ifdef __cplusplus

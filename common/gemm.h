@@ -16,8 +16,8 @@
  * both backends implement.
  *
  * This is all that chapters 01 to 09 need. What part two adds to it has headers of its own:
- * gemm_early.h, gemm_scales.h, gemm_shares.h, gemm_matrices.h, gemm_boundaries.h,
- * gemm_selection.h, gemm_devices.h, gemm_plan.h.
+ * gemm_early.h, gemm_scales.h, gemm_matrices.h, gemm_boundaries.h, gemm_selection.h,
+ * gemm_devices.h, gemm_plan.h.
  */
 #ifndef GEMM_H
 #define GEMM_H
@@ -31,7 +31,6 @@
 #include "gemm_early.h"
 #include "gemm_matrices.h"
 #include "gemm_scales.h"
-#include "gemm_shares.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -67,8 +66,6 @@ struct gemm_problem {
     /* Part two: */
     enum gemm_early early;                    /* gemm_early.h */
     struct gemm_scales scales;                /* gemm_scales.h; all zero: there are none */
-    int devices;                              /* 0 or 1: a single one */
-    struct gemm_share share[GEMM_DEVICES];    /* gemm_shares.h; of several, what each has */
     struct gemm_matrix matrix[GEMM_MATRICES]; /* gemm_matrices.h: another kind of problem's own */
     const void *of_kind; /* gemm_matrices.h: and what else its kernels are told of the problem */
 };
@@ -110,6 +107,10 @@ enum gemm_status {
     GEMM_LAUNCH_FAILED /* the backend refused the launch; the reason is on stderr */
 };
 
+/* What the main loop of a kernel goes along, tile_k at a time: k, another extent of its kind's, or
+ * its device's slice of k. */
+enum gemm_loop { GEMM_ALONG_K = 0, GEMM_ALONG_N, GEMM_ALONG_SLICE_OF_K };
+
 /* What a chapter, or one variant of it, provides to the harness: a kernel, its launch function, and
  * its properties. */
 struct gemm_kernel {
@@ -133,11 +134,10 @@ struct gemm_kernel {
     int (*ranked)(const struct gemm_problem *problem, const struct gemm_kernel **kernels, int most);
     enum gemm_early earliest; /* gemm_early.h: the earliest launch that it is for */
     bool tensor_scales;       /* gemm_scales.h */
-    enum gemm_layout layout;  /* this and the next three: gemm_shares.h */
-    size_t (*flags)(const struct gemm_problem *problem);
-    bool rounds_parts, follows;
+    bool several_devices, follows; /* gemm_devices.h */
     const struct problem_kind *kind; /* gemm_matrices.h; NULL: D = A * B */
-    bool along_n;                    /* of a kind: its main loop goes along n, tile_k at a time */
+    const void *of_kind;             /* and what that has to know of this kernel */
+    enum gemm_loop loop;
     struct gemm_boundary boundaries[GEMM_BOUNDARIES]; /* gemm_boundaries.h */
     bool refused; /* by the compiler: cmake/does_not_compile.c */
 };

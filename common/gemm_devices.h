@@ -1,6 +1,11 @@
 /*
  * gemm_devices.h: launches on several devices, and copies between them (chapter 13).
- * gemm_shares.h says what lies where.
+ *
+ * In struct gemm_kernel:
+ *
+ *     several_devices  its launch() uses all devices that are open
+ *     follows          its launches may follow each other between gemm_devices_begin() and
+ *                      gemm_devices_end()
  */
 #ifndef GEMM_DEVICES_H
 #define GEMM_DEVICES_H
@@ -11,6 +16,8 @@
 extern "C" {
 #endif
 
+enum { GEMM_DEVICES = 8 }; /* the most */
+
 /* ---- slices ---- */
 
 /* Where the slice of device `device` of `devices` begins, of `count` tiles; device + 1: where it
@@ -19,7 +26,7 @@ static inline int gemm_slice(int count, int device, int devices) {
     return (int)((int64_t)count * device / devices);
 }
 
-/* The same in elements, of an extent that is cut into whole units (SLICE_M, SLICE_N or SLICE_K). */
+/* The same in elements, of an extent that is cut into whole units. */
 static inline int gemm_slice_begin(int extent, int unit, int device, int devices) {
     const int64_t begin = (int64_t)gemm_slice(ceil_div(extent, unit), device, devices) * unit;
     return begin < extent ? (int)begin : extent;
@@ -38,30 +45,6 @@ struct gemm_device_args {
     void *workspaces[GEMM_DEVICES];           /* each device's */
     struct tensor_map map_peer[GEMM_DEVICES]; /* matrices of the same kind, each on one device */
 };
-
-/* The parameter for device `device` of the problem's; the chapter adds the tensor maps. */
-static inline struct gemm_device_args gemm_device_args_of(const struct gemm_problem *p, int device,
-                                                          int tile_m, int tile_n, int tile_k) {
-    struct gemm_device_args args;
-    struct gemm_problem own = *p;
-    memset(&args, 0, sizeof args);
-    own.a = p->share[device].a;
-    own.b = p->share[device].b;
-    own.d = p->share[device].d;
-    own.workspace = p->share[device].workspace;
-    if (device > 0) own.trace = p->share[device].trace;
-    args.gemm = gemm_args_of(&own, tile_m, tile_n, tile_k);
-    args.device = device;
-    args.devices = p->devices;
-    for (int i = 0; i <= p->devices; ++i) {
-        args.first_m_tile[i] = gemm_slice(args.gemm.tiles_m, i, p->devices);
-        args.first_n_tile[i] = gemm_slice(args.gemm.tiles_n, i, p->devices);
-        if (i == p->devices) break;
-        args.flags[i] = p->share[i].flags;
-        args.workspaces[i] = p->share[i].workspace;
-    }
-    return args;
-}
 
 /* Where k is sliced: this device's part of the k-tiles. A device whose slice is empty multiplies
  * zeros, which the TMA reads beyond k. */

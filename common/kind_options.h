@@ -8,7 +8,7 @@
 
 #include "backend.h"
 
-/* What is missing for runs of it, after "attention: "; NULL: nothing, or `kind` is NULL. */
+/* What is missing for runs of it, after "attention: "; NULL: nothing. */
 const char *kind_lacks(const struct problem_kind *kind);
 
 /* Draws values for a problem with this k (of a kind with `depth`: another number), the usual ones
@@ -32,7 +32,7 @@ int kind_option_sets(const struct gemm_kernel *kernel, struct kind_set sets[KIND
 struct kind_set kind_least_set(const struct gemm_kernel *kernel);
 
 /* The options' present values; and sets them. */
-struct kind_set kind_get(const struct problem_kind *kind);
-void kind_set_options(const struct problem_kind *kind, const struct kind_set *set);
+struct kind_set kind_get(const struct gemm_kernel *kernel);
+void kind_set_options(const struct gemm_kernel *kernel, const struct kind_set *set);
 
 #endif

@@ -12,7 +12,7 @@
  * that other CTAs fetch. The grid has at most one for each SM, and a launch that does not fit is
  * refused.
  */
-#include "gemm_devices.h"
+#include "split.h"
 #define BUFFERS 1 /* of epilogue_store.h; the place of the other one is the gatherer's */
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
@@ -225,9 +225,9 @@ static enum gemm_status make_maps(const struct gemm_problem *p, struct gemm_devi
         gemm_tensor_map(&own->map_b, type, own->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&own->map_d, type, own->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         SWIZZLE_128B) ||
-        gemm_tensor_map(&args->map_peer[peer], type, p->share[peer].a, p->m, p->k, p->lda, BM, BK,
+        gemm_tensor_map(&args->map_peer[peer], type, split_of(p)->share[peer].a, p->m, p->k, p->lda, BM, BK,
                         SWIZZLE_128B) ||
-        gemm_tensor_map(&args->map_peer[device], type, p->share[device].workspace, p->m, p->k,
+        gemm_tensor_map(&args->map_peer[device], type, split_of(p)->share[device].workspace, p->m, p->k,
                         p->lda, BM, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     return GEMM_OK;
@@ -238,7 +238,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     int most = 0;
     for (int device = 0; device < DEVICES; ++device) {
         struct gemm_device_args *own = &args[device];
-        *own = gemm_device_args_of(p, device, BM, BN, BK);
+        *own = split_args_of(p, device, BM, BN, BK);
         const int columns = own->first_n_tile[device + 1] - own->first_n_tile[device];
         own->gemm.items = own->gemm.tiles_m * columns;
         if (most < own->gemm.items) most = own->gemm.items;
@@ -249,12 +249,13 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     return gemm_launch_devices(&grid, args, DEVICES);
 }
 
+static const struct split_kernel split = {LAYOUT_SLICES_OF_ROWS, flags, false};
+
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "13_two_gpus", .variant = GEMM_VARIANT,
     .technique = "the peer's rows of A cross the link under the own rows' tiles",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
-    .select = NULL, .tensor_scales = false, .layout = LAYOUT_SLICES_OF_ROWS, .flags = flags,
-    .rounds_parts = false, .follows = true,
+    .several_devices = true, .follows = true, .kind = &split_kind, .of_kind = &split,
 };

@@ -380,7 +380,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     const enum gemm_type type = ELEMENT_TYPE;
     for (int device = 0; device < DEVICES; ++device) {
         struct gemm_args *own = &args[device].gemm;
-        args[device] = gemm_device_args_of(p, device, BM, BN, BK);
+        args[device] = split_args_of(p, device, BM, BN, BK);
         own->items = own->tiles_m * own->tiles_n;
         gemm_slice_k(&args[device]);
         if (gemm_tensor_map(&own->map_a, type, own->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
@@ -394,12 +394,14 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     return gemm_launch_devices(&grid, args, DEVICES);
 }
 
+static const struct split_kernel split = {LAYOUT_SLICES_OF_K, part_flags, true};
+
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "13_two_gpus", .variant = GEMM_VARIANT,
     .technique = "idle warps move parts of tiles over the link while the next tiles are multiplied",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = part_workspace,
-    .select = NULL, .tensor_scales = false, .layout = LAYOUT_SLICES_OF_K, .flags = part_flags,
-    .rounds_parts = true, .follows = true,
+    .several_devices = true, .follows = true, .kind = &split_kind, .of_kind = &split,
+    .loop = GEMM_ALONG_SLICE_OF_K,
 };

@@ -11,7 +11,7 @@
 #ifndef TWO_GPUS_PARTS_H
 #define TWO_GPUS_PARTS_H
 
-#include "gemm_devices.h"
+#include "split.h"
 #include "building_blocks/tile_order.h"
 #include "hopper/element.h"
 

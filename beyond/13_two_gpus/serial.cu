@@ -7,7 +7,7 @@
  * library's reduce-scatter do. What stays exposed: the exchange, during which no Tensor Core works,
  * and the addition.
  */
-#include "gemm_devices.h"
+#include "split.h"
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
 #include "building_blocks/tile_order.h"
@@ -170,7 +170,7 @@ static size_t workspace_bytes(const struct gemm_problem *p) {
 
 /* Where layer `layer` of a device's workspace begins. */
 static element_t *layer_of(const struct gemm_problem *p, int device, int layer) {
-    return (element_t *)p->share[device].workspace + (int64_t)layer * p->m * p->ldd;
+    return (element_t *)split_of(p)->share[device].workspace + (int64_t)layer * p->m * p->ldd;
 }
 
 /* Enqueues the copies: each device's part of the rows that the other one owns. */
@@ -193,7 +193,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     const enum gemm_type type = ELEMENT_TYPE;
     for (int device = 0; device < DEVICES; ++device) {
         struct gemm_args *own = &args[device].gemm;
-        args[device] = gemm_device_args_of(p, device, BM, BN, BK);
+        args[device] = split_args_of(p, device, BM, BN, BK);
         own->items = own->tiles_m * own->tiles_n;
         gemm_slice_k(&args[device]);
         /* The kernel's D is the device's part: the whole matrix, padding included, so that no edge
@@ -222,12 +222,14 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     return gemm_launch_devices(&add, args, DEVICES);
 }
 
+static const struct split_kernel split = {LAYOUT_SLICES_OF_K, NULL, true};
+
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "13_two_gpus", .variant = GEMM_VARIANT,
     .technique = "k split over GPUs: multiply, exchange the parts, add them",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = workspace_bytes,
-    .select = NULL, .tensor_scales = false, .layout = LAYOUT_SLICES_OF_K, .flags = NULL,
-    .rounds_parts = true,
+    .several_devices = true, .kind = &split_kind, .of_kind = &split,
+    .loop = GEMM_ALONG_SLICE_OF_K,
 };

@@ -244,7 +244,7 @@ static enum gemm_status make_maps(const struct gemm_problem *p, struct gemm_devi
         gemm_tensor_map(&own->map_b, type, own->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&own->map_d, type, own->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         SWIZZLE_128B) ||
-        gemm_tensor_map(&args->map_peer[peer], type, p->share[peer].workspace, lines, LINE, LINE,
+        gemm_tensor_map(&args->map_peer[peer], type, split_of(p)->share[peer].workspace, lines, LINE, LINE,
                         PART_LINES, LINE, SWIZZLE_NONE))
         return GEMM_UNSUPPORTED;
     return GEMM_OK;
@@ -254,7 +254,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_device_args args[DEVICES];
     for (int device = 0; device < DEVICES; ++device) {
         struct gemm_device_args *own = &args[device];
-        *own = gemm_device_args_of(p, device, BM, BN, BK);
+        *own = split_args_of(p, device, BM, BN, BK);
         own->gemm.items = own->gemm.tiles_m * own->gemm.tiles_n;
         gemm_slice_k(own);
         if (make_maps(p, own)) return GEMM_UNSUPPORTED;
@@ -264,12 +264,14 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     return gemm_launch_devices(&grid, args, DEVICES);
 }
 
+static const struct split_kernel split = {LAYOUT_SLICES_OF_K, part_flags, true};
+
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "13_two_gpus", .variant = GEMM_VARIANT,
     .technique = "parts of tiles cross the link under the next tile's multiplications",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = part_workspace,
-    .select = NULL, .tensor_scales = false, .layout = LAYOUT_SLICES_OF_K, .flags = part_flags,
-    .rounds_parts = true, .follows = true,
+    .several_devices = true, .follows = true, .kind = &split_kind, .of_kind = &split,
+    .loop = GEMM_ALONG_SLICE_OF_K,
 };

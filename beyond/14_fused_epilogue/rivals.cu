@@ -200,7 +200,8 @@ static const struct cublaslt_way gelu_c_way = {
 
 /* ---- the kinds ---- */
 
-int bias_gelu_rivals(const struct gemm_problem *p, int count, struct contender *out, int room) {
+int bias_gelu_rivals(const struct gemm_problem *p, int count, uint32_t wanted,
+                     struct contender *out, int room) {
     (void)count, (void)room;
     int made = 0;
     out[made++] = contender_of("product", RESULT_NONE, multiply_alone, NULL);
@@ -211,7 +212,8 @@ int bias_gelu_rivals(const struct gemm_problem *p, int count, struct contender *
     return made;
 }
 
-int fused_rivals(const struct gemm_problem *p, int count, struct contender *out, int room) {
+int fused_rivals(const struct gemm_problem *p, int count, uint32_t wanted,
+                 struct contender *out, int room) {
     (void)count, (void)room;
     int made = 0;
     out[made++] = contender_of("product", RESULT_NONE, multiply_alone, NULL);
@@ -224,7 +226,8 @@ int fused_rivals(const struct gemm_problem *p, int count, struct contender *out,
     return made;
 }
 
-int swiglu_rivals(const struct gemm_problem *p, int count, struct contender *out, int room) {
+int swiglu_rivals(const struct gemm_problem *p, int count, uint32_t wanted,
+                  struct contender *out, int room) {
     (void)count, (void)room;
     if (!open_scratch(p)) return 0;
     out[0] = contender_of("product", RESULT_NONE, multiply_both, NULL);
@@ -232,7 +235,8 @@ int swiglu_rivals(const struct gemm_problem *p, int count, struct contender *out
     return 2;
 }
 
-int quantize_rivals(const struct gemm_problem *p, int count, struct contender *out, int room) {
+int quantize_rivals(const struct gemm_problem *p, int count, uint32_t wanted,
+                    struct contender *out, int room) {
     (void)count, (void)room;
     if (!open_scratch(p)) return 0;
     out[0] = contender_of("product", RESULT_NONE, multiply_aside, NULL);

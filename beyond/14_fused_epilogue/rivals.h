@@ -12,8 +12,8 @@ extern "C" {
 #endif
 
 /* The baselines of a kind of problem, as problem_kind.baselines writes them. */
-typedef int make_rivals(const struct gemm_problem *problems, int count, struct contender *out,
-                        int room);
+typedef int make_rivals(const struct gemm_problem *problems, int count, uint32_t wanted,
+                        struct contender *out, int room);
 make_rivals bias_gelu_rivals, fused_rivals, swiglu_rivals, quantize_rivals;
 
 #ifdef __cplusplus

@@ -40,7 +40,8 @@ extern const struct problem_kind grouped_kind GEMM_KIND_IF_LINKED;
 
 /* The baselines, as problem_kind.baselines writes them: rivals.cu. */
 struct contender;
-int grouped_rivals(const struct gemm_problem *problems, int count, struct contender *out, int room);
+int grouped_rivals(const struct gemm_problem *problems, int count, uint32_t wanted,
+                   struct contender *out, int room);
 /* One of them: DeepGEMM's contiguous layout. False where there is none, after a message unless the
  * build has no DeepGEMM or the type is another: rivals_deepgemm.cu. */
 bool deepgemm_rival(const struct gemm_problem *problems, int count, struct contender *out);

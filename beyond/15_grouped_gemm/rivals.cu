@@ -151,8 +151,8 @@ static bool open_grouped(void) {
                     "allocating the groups' addresses"));
 }
 
-int grouped_rivals(const struct gemm_problem *problems, int count, struct contender *out,
-                   int room) {
+int grouped_rivals(const struct gemm_problem *problems, int count, uint32_t wanted,
+                   struct contender *out, int room) {
     (void)room;
     int made = 0;
     const struct grouped_problem *const of = grouped_of(problems);

@@ -36,8 +36,8 @@ extern const struct problem_kind attention_128_kind GEMM_KIND_IF_LINKED,
 
 /* The baselines, as problem_kind.baselines writes them: rivals.cu. */
 struct contender;
-int attention_rivals(const struct gemm_problem *problems, int count, struct contender *out,
-                     int room);
+int attention_rivals(const struct gemm_problem *problems, int count, uint32_t wanted,
+                     struct contender *out, int room);
 /* One of them, as gpu/baselines.h has it: rivals_flash.cu. */
 bool flash_attention_contender(const struct gemm_problem *problems, int count,
                                struct contender *out);

@@ -138,8 +138,8 @@ static bool cudnn_contender(const struct gemm_problem *problems, int count, stru
 
 #endif
 
-int attention_rivals(const struct gemm_problem *problems, int count, struct contender *out,
-                     int room) {
+int attention_rivals(const struct gemm_problem *problems, int count, uint32_t wanted,
+                     struct contender *out, int room) {
     int made = 0;
     (void)problems, (void)count, (void)out, (void)room;
 #ifdef HOPPER_CUDNN

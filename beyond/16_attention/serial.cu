@@ -245,6 +245,6 @@ const struct gemm_kernel GEMM_KERNEL = {
     .tile_m = BM, .tile_n = HEAD, .tile_k = BN, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
-    .kind = HEAD == 64 ? &attention_64_kind : &attention_128_kind, .along_n = true,
+    .kind = HEAD == 64 ? &attention_64_kind : &attention_128_kind, .loop = GEMM_ALONG_N,
     .boundaries = {{"--heads", RASTER_GROUP}},
 };

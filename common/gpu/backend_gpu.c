@@ -105,9 +105,6 @@ void backend_close(void) {
 #ifdef HOPPER_CUTLASS
     cutlass_close();
 #endif
-#ifdef HOPPER_NCCL
-    nccl_close();
-#endif
     timer_close();
     nvml_close();
     devices_close();

@@ -23,14 +23,6 @@
 #define cutlass_mixed_best_contender NULL
 #endif
 
-#ifdef HOPPER_NCCL
-#define NCCL_NEEDS NULL
-#else
-#define NCCL_NEEDS "-DHOPPER_NCCL=DIR"
-#define nccl_reduce_scatter_contender NULL
-#define nccl_all_gather_contender NULL
-#endif
-
 enum { FP16 = 1 << GEMM_FP16, BF16 = 1 << GEMM_BF16, E4M3 = 1 << GEMM_E4M3, W4A8 = 1 << GEMM_W4A8 };
 /* It runs on GPUs other than Hopper, too. */
 enum { ANY_GPU = 1 << 8 };
@@ -52,8 +44,6 @@ static const struct {
     {{"cutlass-blockwise", "rivals", CUTLASS_NEEDS}, E4M3, cutlass_blockwise_contender},
     {{"cutlass-mixed", "rivals", CUTLASS_NEEDS}, W4A8, cutlass_mixed_contender},
     {{"cutlass-mixed-best", "rivals", CUTLASS_NEEDS}, W4A8, cutlass_mixed_best_contender},
-    {{"cublas-reduce-scatter", "nccl", NCCL_NEEDS}, FP16 | BF16, nccl_reduce_scatter_contender},
-    {{"all-gather-cublas", "nccl", NCCL_NEEDS}, FP16 | BF16, nccl_all_gather_contender},
     {{"wgmma-only", "ceilings", NULL}, FP16 | BF16, wgmma_contender},
     {{"mma-only", "ceilings", NULL}, FP16 | BF16 | ANY_GPU, mma_contender},
     {{"read-only", "ceilings", NULL}, W4A8, read_contender},
@@ -80,10 +70,7 @@ int backend_baselines(const struct gemm_problem *problems, int count, uint32_t w
         if (!(wanted >> i & 1) || !baselines[i].make || !(types >> gpu_state.type & 1) ||
             (!(types & ANY_GPU) && !gpu_state.is_hopper))
             continue;
-        /* What several devices compute needs their shares of the problem. */
-        if (baselines[i].make(problems, count, &out[made]) &&
-            (out[made].kernel || runs(&out[made], problems)))
-            ++made;
+        if (baselines[i].make(problems, count, &out[made]) && runs(&out[made], problems)) ++made;
     }
     return made;
 }

@@ -53,17 +53,12 @@ make_contender cutlass_blockwise_contender;
 /* Of w4a8: with the tile of CUTLASS's example 55; with the fastest of several. */
 make_contender cutlass_mixed_contender, cutlass_mixed_best_contender;
 
-/* cuBLAS on every device, and NCCL's collective for the problem's layout on several devices; only
- * in a build with HOPPER_NCCL. */
-make_contender nccl_reduce_scatter_contender, nccl_all_gather_contender;
-
 /* Releases what they hold. */
 void cublas_close(void);
 void cublaslt_close(void);
 void ceiling_close(void);
 void deepgemm_close(void);
 void cutlass_close(void);
-void nccl_close(void);
 
 /* Times candidates in rounds, each round in another order. Returns the index of the fastest; -1 if
  * none of them runs. `count` is at most MOST_CANDIDATES. */

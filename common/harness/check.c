@@ -49,7 +49,7 @@ struct check {
 static void set_kind_options(const struct gemm_kernel *kernel, const struct check_run *run) {
     struct kind_set set;
     memcpy(set.value, run->option, sizeof set.value);
-    kind_set_options(kernel->kind, &set);
+    kind_set_options(kernel, &set);
 }
 
 enum exit_code check_run_once(const struct gemm_kernel *kernel,
@@ -274,8 +274,8 @@ static void make_command(const struct check *check, int number, const char *prog
     add_number(command, "--n", (uint64_t)run->n);
     add_number(command, "--k", (uint64_t)run->k);
     set_kind_options(kernel, run);
-    for (int i = 0; kernel->kind && i < kernel->kind->option_count; ++i) {
-        const struct backend_setting *const option = &kernel->kind->options[i];
+    for (int i = 0; i < kind_of(kernel)->option_count; ++i) {
+        const struct backend_setting *const option = &kind_of(kernel)->options[i];
         add_word(command, option->option);
         char *const number = command->text[command->words];
         add_word(command, setting_word(option, option->value, number));
@@ -396,7 +396,7 @@ enum exit_code check_kernel(const struct gemm_kernel *kernel, const struct optio
     clock_gettime(CLOCK_MONOTONIC, &begin);
     check.listed = check.count = backend_check_runs(kernel, check.run);
     /* A run on several devices takes several times as long. */
-    const int drawn = kernel->layout == LAYOUT_ONE_DEVICE ? DRAWN_RUNS : DRAWN_RUNS / 4;
+    const int drawn = kernel->several_devices ? DRAWN_RUNS / 4 : DRAWN_RUNS;
     for (int i = 0; i < drawn; ++i)
         backend_check_draw(kernel, &random, &check.run[check.count++]);
     for (int i = 0; i < check.count; ++i) /* every way to launch the kernel takes its turn */

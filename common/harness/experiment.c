@@ -113,7 +113,7 @@ static size_t workspace_needed(const struct experiment *e, const struct gemm_ker
                                          .of_kind = e->kind.problem.of_kind};
     size_t most = 0;
     for (int i = 0; i < count; ++i) {
-        if (kernels[i]->layout != LAYOUT_ONE_DEVICE) continue; /* shares_open() */
+        if (kernels[i]->several_devices) continue; /* open_memory() */
         const size_t bytes =
             kernels[i]->workspace_bytes ? kernels[i]->workspace_bytes(&problem) : 0;
         if (bytes > most) most = bytes;
@@ -125,17 +125,29 @@ static size_t workspace_needed(const struct experiment *e, const struct gemm_ker
 static bool are_of_a_kind(const struct gemm_kernel *const *kernels, int count, int k) {
     char label[96], other[96];
     for (int i = 0; i < count; ++i) {
+        const struct problem_kind *const kind = kind_of(kernels[i]);
         kernel_label(kernels[i], label, sizeof label);
-        if (kernels[i]->kind != kernels[0]->kind) {
+        if (kind != kind_of(kernels[0])) {
             complain("%s and %s compute different kinds of problems; run them one after the other",
                      kernel_label(kernels[0], other, sizeof other), label);
             return false;
         }
-        if (!kernels[i]->kind || !kernels[i]->kind->depth || kernels[i]->kind->depth == k) continue;
-        complain("%s is for k = %d, not %d", label, kernels[i]->kind->depth, k);
+        if (!kind->depth || kind->depth == k) continue;
+        complain("%s is for k = %d, not %d", label, kind->depth, k);
         return false;
     }
     return true;
+}
+
+/* Puts the problem into the devices' memory, if one of the kernels is for several. */
+static enum exit_code open_memory(struct experiment *e, const struct gemm_kernel *const *kernels,
+                                  int count) {
+    bool several = false;
+    for (int i = 0; i < count; ++i)
+        several |= kernels[i]->several_devices;
+    if (!several) return EXIT_VERIFIED;
+    return kind_of(kernels[0])->memory->open(&e->kind.problem, &e->buffers, kernels, count,
+                                             e->device->gpus_open);
 }
 
 /* sets 0: as many as timing needs. */
@@ -152,44 +164,29 @@ static enum exit_code open_with(struct experiment *e, const struct backend_info 
     bool tensor_scales = false; /* if one of the kernels knows no others */
     for (int i = 0; i < count; ++i)
         tensor_scales |= type == GEMM_E4M3 && kernels[i]->tensor_scales;
-    const struct problem_kind *const own = kernels[0]->kind; /* main.c: all have the same */
+    const struct problem_kind *const kind = kind_of(kernels[0]);
     const struct kind_extents is =
-        kind_begin(&e->kind, own, size.m, size.n, size.k, type, input, seed);
+        kind_begin(&e->kind, kind, size.m, size.n, size.k, type, input, seed);
     if (!extents_are_counted(&is)) return EXIT_USAGE;
-    const int a_rows = (int)is.a_rows, b_rows = (int)is.b_rows, k = (int)is.k;
-    const int terms = k + (own ? own->further_terms : 0);
-    bool rounds_parts = false;
-    for (int i = 0; i < count; ++i)
-        rounds_parts |= kernels[i]->rounds_parts;
-    const bool made =
-        rounds_parts ? operands_make_limited(&e->operands, a_rows, b_rows, k, type, input, seed,
-                                             input_integer_limit_of_parts(terms, type))
-        : own && !gemm_type_is_scaled(type)
-            ? operands_make_limited(&e->operands, a_rows, b_rows, k, type, input, seed,
-                                    input_integer_limit(terms, type, false))
-            : operands_make(&e->operands, a_rows, b_rows, k, type, input, seed, tensor_scales);
-    if (!made) {
+    const int limit = kind_integer_limit(kernels, count, (int)is.k, type);
+    if (!operands_make(&e->operands, (int)is.a_rows, (int)is.b_rows, (int)is.k, type, input, seed,
+                       limit, tensor_scales)) {
         complain("no memory for the matrices; choose smaller sizes");
         return EXIT_NO_DEVICE;
     }
     operands_set_d(&e->operands, (int)is.d_rows, (int)is.d_columns);
+    e->kind.problem.operands = &e->operands;
     if (sets == 0) sets = buffers_sets(&e->operands, device, count + MAX_BASELINES);
     const size_t workspace = workspace_needed(e, kernels, count);
     enum exit_code code = buffers_open(&e->buffers, &e->operands, device, sets, workspace);
-    if (code == EXIT_VERIFIED)
-        code =
-            shares_open(&e->shares, &e->buffers, &e->operands, kernels, count, device->gpus_open);
+    if (code == EXIT_VERIFIED) code = open_memory(e, kernels, count);
     if (code != EXIT_VERIFIED) return code;
     progress("computing the reference");
-    if (own) operands_decode(&e->operands);
-    if (!kind_open(&e->kind, &e->buffers, &e->operands, input_integer_limit(terms, type, false)))
-        return EXIT_NO_DEVICE;
+    if (!kind_open(&e->kind, &e->buffers, &e->operands, limit)) return EXIT_NO_DEVICE;
     e->view = malloc((size_t)buffers_view_elements(&e->buffers) * sizeof *e->view);
-    if (!e->view || (!own && !reference_make(&e->reference, &e->operands))) {
-        complain("no memory for the reference; choose smaller sizes");
-        return EXIT_NO_DEVICE;
-    }
-    return EXIT_VERIFIED;
+    if (e->view) return EXIT_VERIFIED;
+    complain("no memory for the reference; choose smaller sizes");
+    return EXIT_NO_DEVICE;
 }
 
 enum exit_code experiment_open(struct experiment *e, const struct backend_info *device,
@@ -207,10 +204,8 @@ enum exit_code experiment_open_sets(struct experiment *e, const struct backend_i
 }
 
 void experiment_close(struct experiment *e) {
-    shares_close(&e->shares);
     kind_close(&e->kind);
     buffers_close(&e->buffers);
-    reference_free(&e->reference);
     reference_free(&e->e4m3_reference);
     operands_free(&e->operands);
     free(e->view);
@@ -218,42 +213,36 @@ void experiment_close(struct experiment *e) {
     e->view = e->library = NULL;
 }
 
-/* Is it a kernel for several devices? */
-static bool on_several(const struct gemm_kernel *kernel) {
-    return kernel && kernel->layout != LAYOUT_ONE_DEVICE;
+/* Of a kernel for several devices, how its problem lies there; NULL: on one, as buffers.h says. */
+static const struct kind_memory *memory_of(const struct experiment *e,
+                                           const struct gemm_kernel *kernel) {
+    return kernel && kernel->several_devices ? e->kind.problem.kind->memory : NULL;
 }
 
 struct gemm_problem experiment_problem(const struct experiment *e, const struct gemm_kernel *kernel,
                                        int output, int set) {
+    const struct kind_memory *const memory = memory_of(e, kernel);
     struct gemm_problem problem = e->buffers.problems[set];
     problem.d = buffers_output(&e->buffers, output, set);
     const enum gemm_early earliest = kernel ? kernel->earliest : GEMM_IN_ORDER;
     problem.early = experiment_early < earliest ? experiment_early : earliest;
-    if (e->kind.problem.kind) kind_fill_in(&e->kind, &e->buffers, output, set, &problem);
-    if (on_several(kernel)) shares_fill_in(&e->shares, &e->buffers, kernel, output, set, &problem);
+    kind_fill_in(&e->kind, &e->buffers, output, set, &problem);
+    if (memory) memory->fill_in(&e->kind.problem, &e->buffers, kernel, output, set, &problem);
     return problem;
 }
 
 bool experiment_poison(struct experiment *e, const struct gemm_kernel *kernel, int output) {
-    if (!buffers_poison(&e->buffers, output) || !kind_poison(&e->kind, &e->buffers, output))
-        return false;
-    return !on_several(kernel) || (shares_add_output(&e->shares, &e->buffers, output) &&
-                                   shares_poison(&e->shares, output));
+    const struct kind_memory *const memory = memory_of(e, kernel);
+    return buffers_poison(&e->buffers, output) && kind_poison(&e->kind, &e->buffers, output) &&
+           (!memory || memory->poison(&e->kind.problem, &e->buffers, output));
 }
 
 /* The reference for operands as a contender takes them. */
 static const struct reference *reference_for(struct experiment *e, const struct operands *o) {
-    if (e->kind.problem.kind) return &e->kind.d;
-    if (!o->e4m3_weights) return &e->reference;
+    if (!o->e4m3_weights) return &e->kind.d;
     if (!e->e4m3_reference.samples && !reference_make(&e->e4m3_reference, o))
         no_memory_for("a second reference");
     return &e->e4m3_reference;
-}
-
-/* Integers and zeros, unless partial sums are rounded, or never promoted though k is any. */
-static bool is_exact(const struct operands *o, bool rounded_sums) {
-    return (o->input == INPUT_INTEGER && !rounded_sums && !o->e4m3_weights) ||
-           o->input == INPUT_ZEROS;
 }
 
 bool experiment_check_output(struct experiment *e, const char *what,
@@ -262,14 +251,16 @@ bool experiment_check_output(struct experiment *e, const char *what,
     const struct gemm_kernel *const kernel = contender->kernel;
     const struct gemm_problem problem = experiment_problem(e, kernel, output, set);
     if (contender->finish && !contender->finish(contender, &problem)) return false;
+    const struct kind_memory *const memory = memory_of(e, kernel);
+    const struct problem_kind *const kind = e->kind.problem.kind;
     bool clean = true;
-    const bool read = on_several(kernel) ? shares_read(&e->shares, &e->buffers, &e->operands,
-                                                       kernel, output, set, what, e->view, &clean)
-                                         : buffers_read(&e->buffers, output, set, e->view);
-    if (!read) return false;
+    if (!(memory ? memory->read(&e->kind.problem, &e->buffers, kernel, output, set, what, e->view,
+                                &clean)
+                 : buffers_read(&e->buffers, output, set, e->view)))
+        return false;
     struct operands operands = e->operands;
     operands.e4m3_weights = contender->result == RESULT_E4M3_WEIGHTS;
-    const bool rounded = contender->result == RESULT_ROUNDED, own = e->kind.problem.kind != NULL;
+    const bool rounded = contender->result == RESULT_ROUNDED || operands.e4m3_weights;
     const struct output_view view = {
         .what = what,
         .label = "D",
@@ -280,9 +271,11 @@ bool experiment_check_output(struct experiment *e, const char *what,
         .columns = operands.d_columns,
         .ld = operands.ldd,
         .type = gemm_output_type(operands.type),
-        .exact = own ? kind_is_exact(&e->kind, KIND_D) : is_exact(&operands, rounded),
-        .rounded_sums = rounded,
-        .rounded_parts = kernel && kernel->rounds_parts ? e->shares.devices - 1 : 0};
+        /* But for zeros nothing is, if partial sums are rounded, or never promoted though k is any. */
+        .exact = kind_is_exact(&e->kind, KIND_D) && (!rounded || operands.input == INPUT_ZEROS),
+        .rounded_sums = contender->result == RESULT_ROUNDED,
+        .rounded_parts =
+            kernel && kind->rounded_parts ? kind->rounded_parts(&e->kind.problem, kernel) : 0};
     const struct reference *const reference = reference_for(e, &operands);
     /* The library's weights are not rounded. */
     const uint16_t *const library = operands.e4m3_weights ? NULL : e->library;
@@ -322,37 +315,35 @@ static void verify_baseline(struct experiment *e, struct baseline_result *result
 /* Keeps the output that was verified last. */
 static void keep_library(struct experiment *e) {
     const size_t bytes = (size_t)(e->operands.d_rows * e->operands.ldd) * sizeof *e->library;
-    e->library = allocate(1, bytes, "the result of cublas");
+    e->library = allocate(1, bytes, "the result of a library");
     memcpy(e->library, e->view + e->buffers.guard, bytes);
 }
 
 enum exit_code experiment_add_baselines(struct experiment *e, uint32_t wanted) {
     struct contender found[MAX_BASELINES];
-    const uint32_t cublas = baseline_mask("cublas");
+    const struct problem_kind *const kind = e->kind.problem.kind;
+    const uint32_t library = kind->library ? baseline_mask(kind->library) : 0;
     progress("choosing the libraries' kernels");
-    const struct problem_kind *const own = e->kind.problem.kind;
-    for (int set = 0; set < e->buffers.sets && own; ++set)
+    for (int set = 0; set < e->buffers.sets; ++set)
         e->buffers.problems[set] = experiment_problem(e, NULL, 0, set);
     const int count =
-        !own ? backend_baselines(e->buffers.problems, e->buffers.sets, wanted | cublas, found,
-                                 MAX_BASELINES)
-        : wanted && own->baselines
-            ? own->baselines(e->buffers.problems, e->buffers.sets, found, MAX_BASELINES)
+        kind->baselines && (wanted | library)
+            ? kind->baselines(e->buffers.problems, e->buffers.sets, wanted | library, found,
+                              MAX_BASELINES)
             : 0;
     for (int i = 0; i < count; ++i) {
         struct baseline_result result = {.contender = found[i]};
-        if (own && own->flops && !found[i].flops)
-            result.contender.flops = own->flops(e->size.m, e->size.n, e->size.k);
-        /* It computes a layout that no kernel here has. */
-        if (on_several(found[i].kernel) && !e->shares.has_layout[found[i].kernel->layout]) continue;
+        if (kind->flops && !found[i].flops)
+            result.contender.flops = kind->flops(e->size.m, e->size.n, e->size.k);
         verify_baseline(e, &result);
-        const bool is_cublas = strcmp(found[i].name, "cublas") == 0;
-        if (is_cublas && result.code != EXIT_VERIFIED) {
-            complain("cublas: not used for verification, because it disagrees with the reference");
+        const bool is_library = kind->library && strcmp(found[i].name, kind->library) == 0;
+        if (is_library && result.code != EXIT_VERIFIED) {
+            complain("%s: not used for verification, because it disagrees with the reference",
+                     kind->library);
             return EXIT_WRONG;
         }
-        if (is_cublas) keep_library(e);
-        if (!is_cublas || wanted & cublas) e->baselines[e->baseline_count++] = result;
+        if (is_library) keep_library(e);
+        if (!is_library || wanted & library) e->baselines[e->baseline_count++] = result;
     }
     return EXIT_VERIFIED;
 }
@@ -394,8 +385,8 @@ void experiment_verify(struct experiment *e, const struct gemm_kernel *kernel,
 
 void experiment_verify_next(struct experiment *e, const struct gemm_kernel *kernel,
                             struct kernel_result *result) {
-    if (e->buffers.workspace && !kernel->kind && !on_several(kernel) &&
-        slab_poison(&e->buffers.outputs[0], OUTPUT_POISON))
+    if (e->buffers.workspace && !memory_of(e, kernel) &&
+        slab_poison(&e->buffers.outputs[0], OUTPUT_POISON) && kind_poison(&e->kind, &e->buffers, 0))
         run_and_verify(e, kernel, result);
 }
 
@@ -407,13 +398,15 @@ enum run_status experiment_run_again(struct experiment *e, const struct gemm_ker
     if (!experiment_poison(e, kernel, 0)) return RUN_FAILED;
     const enum run_status status = backend_run(&contender, &problem, &cycles);
     if (status != RUN_OK) return status;
+    const struct kind_memory *const memory = memory_of(e, kernel);
     const size_t elements = (size_t)(e->buffers.rows * e->buffers.columns_padded);
-    if (!on_several(kernel))
-        return backend_checksum(problem.d, elements, sum) ? RUN_OK : RUN_FAILED;
+    if (!memory) return backend_checksum(problem.d, elements, sum) ? RUN_OK : RUN_FAILED;
     *sum = 0;
-    for (int device = 0; device < problem.devices; ++device) {
+    for (int device = 0; device < e->kind.problem.devices; ++device) {
+        const struct slab *const slab = memory->slab(&e->kind.problem, kernel, 'D', device, 0);
         uint64_t part;
-        if (!backend_checksum(problem.share[device].d, elements, &part)) return RUN_FAILED;
+        if (!backend_checksum(slab_matrix(&e->buffers, slab, 0), elements, &part))
+            return RUN_FAILED;
         *sum = *sum * 3 + part; /* which device has which part matters */
     }
     return RUN_OK;
@@ -468,8 +461,9 @@ static bool add_records(const struct gemm_kernel *traced, const struct gemm_prob
 
 bool experiment_record(struct experiment *e, const struct gemm_kernel *traced) {
     const struct contender contender = contender_of_kernel(traced);
+    const struct kind_memory *const places = memory_of(e, traced);
     struct gemm_problem problem = experiment_problem(e, traced, 0, 0);
-    const int devices = on_several(traced) ? problem.devices : 1;
+    const int devices = places ? e->kind.problem.devices : 1;
     struct trace_record *buffers[GEMM_DEVICES] = {NULL};
     void *memory[GEMM_DEVICES] = {NULL};
     double cycles;
@@ -479,7 +473,7 @@ bool experiment_record(struct experiment *e, const struct gemm_kernel *traced) {
     for (int run = 0; run < 2 && good; ++run) {
         problem.trace = run ? buffers[0] : NULL;
         for (int i = 1; i < devices; ++i)
-            problem.share[i].trace = run ? buffers[i] : NULL;
+            places->set_trace(&e->kind.problem, i, run ? buffers[i] : NULL);
         good =
             experiment_poison(e, traced, 0) && backend_run(&contender, &problem, &cycles) == RUN_OK;
     }

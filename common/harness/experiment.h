@@ -6,7 +6,6 @@
 
 #include "harness/buffers.h"
 #include "harness/problem_kind.h"
-#include "harness/shares.h"
 #include "harness/timing.h"
 #include "harness/verify.h"
 
@@ -46,10 +45,8 @@ struct experiment {
     const struct backend_info *device;
     struct problem_size size;
     struct operands operands;
-    struct reference reference;
     struct reference e4m3_reference; /* of RESULT_E4M3_WEIGHTS, once it has been needed */
     struct buffers buffers;
-    struct shares shares;
     struct kind_run kind;
     uint16_t *view;    /* an output on the host: guard, D, guard */
     uint16_t *library; /* [m][ldd], cuBLAS's result; NULL: none */
@@ -84,8 +81,8 @@ enum exit_code experiment_baselines_code(const struct experiment *experiment);
 void experiment_verify(struct experiment *experiment, const struct gemm_kernel *kernel,
                        struct kernel_result *result);
 
-/* Runs and verifies it again, if it is for one device, without a kind and with a workspace: the
- * output is poisoned, and the workspace holds what the run before has left. */
+/* Runs and verifies it again, if it is for one device and with a workspace: the outputs are
+ * poisoned, and the workspace holds what the run before has left. */
 void experiment_verify_next(struct experiment *experiment, const struct gemm_kernel *kernel,
                             struct kernel_result *result);
 

@@ -86,7 +86,7 @@ static void print_launch(void) {
 static void print_problem_options(void) {
     int m, n, k;
     default_extents(&m, &n, &k);
-    const struct problem_kind *const kind = program_is_tour ? NULL : kind_of_program();
+    const struct problem_kind *const kind = kind_of_program();
     printf(
         "The problem: %s, A is m x k, B is n x k (both contiguous along k), D is m x n.\n"
         "  --m M  --n N  --k K   its extents, each from 1 to 2000000000\n"
@@ -99,7 +99,7 @@ static void print_problem_options(void) {
         "  --seed SEED           of the input (default 1)\n"
         "  --pitches WHICH       least (default): the columns, and what alignment needs; drawn:\n"
         "                        more, and not the same of A and B%s\n",
-        kind ? kind->formula : "D = A * B", m, n, k, types_there_are(),
+        kind->formula, m, n, k, types_there_are(),
         backend_can_time() ? ""
                            : "; far: more\n"
                              "                        elements than 32 bits count");
@@ -111,7 +111,7 @@ static void print_problem_options(void) {
                kernel_registry[i].gpus);
         break;
     }
-    if (kind) print_settings(kind->options, kind->option_count);
+    print_settings(kind->options, kind->option_count);
     putchar('\n');
 }
 

@@ -8,14 +8,14 @@
 #include "splitmix64.h"
 
 const char *kind_lacks(const struct problem_kind *kind) {
-    for (int i = 0; kind && i < kind->option_count; ++i) {
+    for (int i = 0; i < kind->option_count; ++i) {
         const struct backend_setting *const option = &kind->options[i];
         const struct kind_choice *const choice = &kind->choices[i];
         if (!kind->choices || choice->usuals == 0 ||
             (!option->names && (choice->drawn < option->low || choice->most < choice->drawn)))
             return "an option has no struct kind_choice, so --check would never change it";
     }
-    return kind && kind->option_count > KIND_OPTIONS ? "more options than KIND_OPTIONS" : NULL;
+    return kind->option_count > KIND_OPTIONS ? "more options than KIND_OPTIONS" : NULL;
 }
 
 static int options_of(const struct problem_kind *kind) {
@@ -24,23 +24,28 @@ static int options_of(const struct problem_kind *kind) {
         complain("%s: %s", kind->name, lack);
         exit(EXIT_USAGE);
     }
-    return kind ? kind->option_count : 0;
+    return kind->option_count;
 }
 
-struct kind_set kind_get(const struct problem_kind *kind) {
+struct kind_set kind_get(const struct gemm_kernel *kernel) {
+    const struct problem_kind *const kind = kind_of(kernel);
     struct kind_set set = {{0}};
     for (int i = 0; i < options_of(kind); ++i)
         set.value[i] = kind->options[i].value;
     return set;
 }
 
-void kind_set_options(const struct problem_kind *kind, const struct kind_set *set) {
+static void set_options(const struct problem_kind *kind, const struct kind_set *set) {
     for (int i = 0; i < options_of(kind); ++i)
         kind->options[i].value = set->value[i];
 }
 
+void kind_set_options(const struct gemm_kernel *kernel, const struct kind_set *set) {
+    set_options(kind_of(kernel), set);
+}
+
 static bool accepts(const struct problem_kind *kind, const struct kind_set *set) {
-    kind_set_options(kind, set);
+    set_options(kind, set);
     return !kind->refuse || !kind->refuse();
 }
 
@@ -70,15 +75,14 @@ static uint64_t draw_value(const struct problem_kind *kind, int i, uint64_t *ran
 }
 
 int kind_drawn_k(const struct gemm_kernel *kernel, int k, uint64_t seed) {
-    const struct problem_kind *const kind = kernel->kind;
+    const struct problem_kind *const kind = kind_of(kernel);
     uint64_t random = seed << 32 | (uint32_t)k;
-    if (!kind) return k;
     const int count = options_of(kind);
     struct kind_set set = usual_set(kind, k / SAME);
     for (bool refused = seed != 1; refused; refused = !accepts(kind, &set))
         for (int i = 0; i < count; ++i)
             set.value[i] = draw_value(kind, i, &random);
-    kind_set_options(kind, &set);
+    set_options(kind, &set);
     return kind->depth ? kind->depth : k;
 }
 
@@ -104,8 +108,8 @@ static void add_around(struct values *values, uint64_t at) {
 }
 
 int kind_values(const struct gemm_kernel *kernel, int option, uint64_t value[KIND_VALUES]) {
-    const struct backend_setting *const of = &kernel->kind->options[option];
-    struct values values = {of->low, of->names ? of->high : kernel->kind->choices[option].most,
+    const struct backend_setting *const of = &kind_of(kernel)->options[option];
+    struct values values = {of->low, of->names ? of->high : kind_of(kernel)->choices[option].most,
                             value, 0};
     for (uint64_t i = of->low; i <= (of->names ? of->high : of->low + 2); ++i)
         add(&values, i);
@@ -135,7 +139,7 @@ static bool count_up(const struct problem_kind *kind, int fixed, struct kind_set
 }
 
 struct kind_set kind_least_set(const struct gemm_kernel *kernel) {
-    const struct problem_kind *const kind = kernel->kind;
+    const struct problem_kind *const kind = kind_of(kernel);
     struct kind_set set = usual_set(kind, 0);
     for (int i = 0; i < options_of(kind); ++i)
         if (!kind->options[i].names) set.value[i] = kind->options[i].low;
@@ -156,7 +160,7 @@ static int add_set(const struct problem_kind *kind, int option, struct kind_set 
 /* The two least sets with this value of a number; if there is only one, twice. */
 static int add_number(const struct gemm_kernel *kernel, int option, uint64_t value,
                       struct kind_set *sets, int count) {
-    const struct problem_kind *const kind = kernel->kind;
+    const struct problem_kind *const kind = kind_of(kernel);
     const int begin = count;
     struct kind_set set = kind_least_set(kernel);
     set.value[option] = value;
@@ -170,15 +174,15 @@ static int add_number(const struct gemm_kernel *kernel, int option, uint64_t val
 static int add_name(const struct gemm_kernel *kernel, int option, uint64_t value,
                     struct kind_set *sets, int count) {
     for (int i = 0; i < 2; ++i) {
-        struct kind_set set = usual_set(kernel->kind, i);
+        struct kind_set set = usual_set(kind_of(kernel), i);
         set.value[option] = value;
-        count = add_set(kernel->kind, option, set, sets, count);
+        count = add_set(kind_of(kernel), option, set, sets, count);
     }
     return count;
 }
 
 int kind_option_sets(const struct gemm_kernel *kernel, struct kind_set sets[KIND_SETS]) {
-    const struct problem_kind *const kind = kernel->kind;
+    const struct problem_kind *const kind = kind_of(kernel);
     uint64_t value[KIND_VALUES];
     int count = 0;
     for (int i = 0; i < options_of(kind); ++i) {

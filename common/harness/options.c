@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "kind_options.h"
+#include "harness/allocate.h"
 #include "harness/message.h"
 #include "harness/near.h"
 #include "harness/output_file.h"
@@ -194,22 +195,21 @@ static bool read_explain(const char *text, int *index) {
 
 /* ---- one option ---- */
 
-/* Of the chapter's own kernel; of any, if that has none. */
 const struct problem_kind *kind_of_program(void) {
-    const struct problem_kind *kind = NULL;
+    if (program_is_tour) return &product_kind;
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *const kernel = kernel_of_any_type(&kernel_registry[i]);
-        if (kernel->kind && (!kind || !kernel->variant)) kind = kernel->kind;
+        if (!kernel->variant) return kind_of(kernel);
     }
-    return kind;
+    return kind_of(kernel_of_any_type(&kernel_registry[0]));
 }
 
 struct backend_setting *find_setting(const char *name) {
     for (int i = 0; i < backend_setting_count; ++i)
         if (strcmp(backend_settings[i].option, name) == 0) return &backend_settings[i];
     for (int i = 0; i < kernel_registry_count; ++i) {
-        const struct problem_kind *const kind = kernel_of_any_type(&kernel_registry[i])->kind;
-        for (int j = 0; kind && j < kind->option_count; ++j)
+        const struct problem_kind *const kind = kind_of(kernel_of_any_type(&kernel_registry[i]));
+        for (int j = 0; j < kind->option_count; ++j)
             if (strcmp(kind->options[j].option, name) == 0) return &kind->options[j];
     }
     return NULL;
@@ -370,9 +370,6 @@ static bool check_type(const struct options *options) {
     return true;
 }
 
-static bool has_tensor_scales(const struct gemm_kernel *kernel) { return kernel->tensor_scales; }
-static bool rounds_parts(const struct gemm_kernel *kernel) { return kernel->rounds_parts; }
-static bool begins_early(const struct gemm_kernel *kernel) { return kernel->earliest != 0; }
 
 /* Do the options select this kernel? */
 static bool is_selected(const struct options *o, const struct kernel_entry *entry) {
@@ -383,13 +380,10 @@ static bool is_selected(const struct options *o, const struct kernel_entry *entr
                            : !kernel->variant;
 }
 
-/* Has one of the kernels that the options select this property? */
-static bool selects(const struct options *o, bool (*property)(const struct gemm_kernel *kernel)) {
-    for (int i = 0; i < kernel_registry_count; ++i) {
-        const struct gemm_kernel *kernel = kernel_of_type(&kernel_registry[i], o->backend.type);
-        if (kernel && property(kernel) && is_selected(o, &kernel_registry[i])) return true;
-    }
-    return false;
+/* Kernel `index` of the registry, if the options select it; or NULL. */
+static const struct gemm_kernel *selected_kernel(const struct options *o, int index) {
+    const struct kernel_entry *const entry = &kernel_registry[index];
+    return is_selected(o, entry) ? kernel_of_type(entry, o->backend.type) : NULL;
 }
 
 /* How many GPUs the kernels get: as many as they are for. */
@@ -412,20 +406,25 @@ static bool check_gpus(struct options *o) {
 
 /* The chapter's own kernel may be a selection, of which some begin early. */
 static bool check_early(const struct options *o) {
-    if (o->early == GEMM_IN_ORDER || selects(o, begins_early)) return true;
+    bool begins_early = o->early == GEMM_IN_ORDER;
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const struct gemm_kernel *const kernel = selected_kernel(o, i);
+        begins_early |= kernel && kernel->earliest != GEMM_IN_ORDER;
+    }
+    if (begins_early) return true;
     complain("--launch: this kernel launches in order; leave it out");
     return false;
 }
 
 bool kind_accepts(const struct problem_kind *kind) {
     const char *const lacks = kind_lacks(kind);
-    const char *const why = lacks ? lacks : kind && kind->refuse ? kind->refuse() : NULL;
+    const char *const why = lacks ? lacks : kind->refuse ? kind->refuse() : NULL;
     if (why) complain("%s: %s", kind->name, why);
     return !why;
 }
 
 void print_kind_options(const struct problem_kind *kind) {
-    for (int i = 0; kind && i < kind->option_count; ++i) {
+    for (int i = 0; i < kind->option_count; ++i) {
         const struct backend_setting *const option = &kind->options[i];
         char number[24];
         printf(" %s %s", option->option, setting_word(option, option->value, number));
@@ -434,37 +433,47 @@ void print_kind_options(const struct problem_kind *kind) {
 
 /* A kind may be for one k alone. All kernels of a run are of the first one's kind. */
 static bool check_kind(struct options *o) {
-    const struct problem_kind *kind = NULL;
+    const struct problem_kind *kind = &product_kind;
     for (int i = kernel_registry_count - 1; i >= 0; --i)
         if (is_selected(o, &kernel_registry[i]))
-            kind = kernel_of_any_type(&kernel_registry[i])->kind;
+            kind = kind_of(kernel_of_any_type(&kernel_registry[i]));
     if (!kind_accepts(kind)) return false;
-    if (!kind || !kind->depth) return true;
+    if (!kind->depth) return true;
     if (o->usual_k) o->k = kind->depth;
     if (o->k == kind->depth) return true;
     complain("--k %d: this kernel is for --k %d; --help lists the variants", o->k, kind->depth);
     return false;
 }
 
+/* Whole numbers with which every sum is exact, for all kernels of each kind; 0: there are none. */
+static int integer_limit(const struct options *o, int k) {
+    const size_t room = (size_t)kernel_registry_count + 1;
+    const struct gemm_kernel **const of_kind = allocate(room, sizeof *of_kind, "a choice of kernels");
+    int least = INT_MAX;
+    for (int i = 0; i < kernel_registry_count; ++i) {
+        const struct gemm_kernel *const first = selected_kernel(o, i);
+        int count = 0;
+        if (!first) continue;
+        for (int j = 0; j < kernel_registry_count; ++j) {
+            const struct gemm_kernel *const kernel = selected_kernel(o, j);
+            if (kernel && kind_of(kernel) == kind_of(first)) of_kind[count++] = kernel;
+        }
+        const int limit = kind_integer_limit(of_kind, count, k, o->backend.type);
+        if (limit < least) least = limit;
+    }
+    free(of_kind);
+    return least;
+}
+
 static bool check_size(const struct options *o) {
-    const bool tensor_scales = selects(o, has_tensor_scales);
-    if (o->input == INPUT_INTEGER && selects(o, rounds_parts) &&
-        input_integer_limit_of_parts(o->k, o->backend.type) == 0) {
-        complain(
-            "--input: integer needs a smaller --k for a kernel that rounds its parts to %s, or "
-            "they would not be exact",
-            type_names[o->backend.type]);
-        return false;
+    if (o->input != INPUT_INTEGER || integer_limit(o, o->k) > 0) return true;
+    int most = 0; /* there are some up to here, */
+    for (int beyond = o->k; beyond - most > 1;) {
+        const int middle = most + (beyond - most) / 2;
+        *(integer_limit(o, middle) > 0 ? &most : &beyond) = middle;
     }
-    if (o->input == INPUT_INTEGER &&
-        input_integer_limit(o->k, o->backend.type, tensor_scales) == 0) {
-        complain("--input: integer needs --k %d or less, or sums would not be exact",
-                 !gemm_type_is_scaled(o->backend.type) ? 1 << 24
-                 : tensor_scales                       ? E4M3_EXACT_SUM
-                                                       : (1 << 24) / MOST_INTEGER_SCALE);
-        return false;
-    }
-    return true;
+    complain("--input: integer needs --k %d or less, or sums would not be exact", most);
+    return false;
 }
 
 /* --check leaves nothing else to choose than the kernel and the draws. */
@@ -519,7 +528,7 @@ enum { WITH_VALUE = sizeof with_value / sizeof *with_value };
 
 static void complain_of_unknown(const char *text, const char *name) {
     static const char *const alone[] = {"--help", "--check", "--json"};
-    const struct problem_kind *const kind = program_is_tour ? NULL : kind_of_program();
+    const struct problem_kind *const kind = kind_of_program();
     char word[32];
     snprintf(word, sizeof word, "%.*s", (int)strcspn(name, "="), name);
     struct near near = {.text = word};
@@ -529,7 +538,7 @@ static void complain_of_unknown(const char *text, const char *name) {
         near_consider(&near, alone[i]);
     for (int i = 0; i < backend_setting_count; ++i)
         near_consider(&near, backend_settings[i].option);
-    for (int i = 0; kind && i < kind->option_count; ++i)
+    for (int i = 0; i < kind->option_count; ++i)
         near_consider(&near, kind->options[i].option);
     if (near.name)
         complain("unknown option '%s'; did you mean %s? --help lists the options", text, near.name);

@@ -54,17 +54,17 @@ bool parse_extents(const char *text, int *m, int *n, int *k);
 struct backend_setting *find_setting(const char *name);
 /* Sets it to what the text says. False after a complaint. */
 bool read_setting(struct backend_setting *setting, const char *text);
-/* Can a kind's options be had together? NULL: A * B. False after a complaint. */
+/* Can a kind's options be had together? False after a complaint. */
 struct problem_kind;
 bool kind_accepts(const struct problem_kind *kind);
-/* Its options as a command line has them, to stdout. NULL: none. */
+/* Its options as a command line has them, to stdout. */
 void print_kind_options(const struct problem_kind *kind);
 /* Is it what backend_settings[index] had before the command line was read? */
 bool setting_is_usual(int index, uint64_t value);
 /* What the option takes for this value: a name if the setting has names, else the number, which is
  * written to `text`. */
 const char *setting_word(const struct backend_setting *setting, uint64_t value, char text[24]);
-/* The kind of the program's first kernel that has one, whose options the program has; or NULL. */
+/* The kind of the program's own kernel, whose options it has; a tour's: the product. */
 const struct problem_kind *kind_of_program(void);
 /* The index of a name in a list, or -1. */
 int find_name(const char *text, const char *const *names, int count);

@@ -13,12 +13,20 @@ struct kind_extents kind_begin(struct kind_run *run, const struct problem_kind *
     struct kind_problem *const p = &run->problem;
     *p = (struct kind_problem){
         .kind = kind, .m = m, .n = n, .k = k, .type = type, .input = input, .seed = seed};
-    if (kind && kind->prepare) {
+    if (kind->prepare) {
         p->of_kind = allocate(1, kind->of_kind_bytes, "a kind's problem");
         kind->prepare(p, p->of_kind);
     }
-    if (kind && kind->extents) kind->extents(p, &extents);
+    if (kind->extents) kind->extents(p, &extents);
     return extents;
+}
+
+int kind_integer_limit(const struct gemm_kernel *const *kernels, int count, int k,
+                       enum gemm_type type) {
+    const struct problem_kind *const kind = kind_of(kernels[0]);
+    const int terms = k + kind->further_terms;
+    return kind->integer_limit ? kind->integer_limit(kernels, count, terms, type)
+                               : input_integer_limit(terms, type, false);
 }
 
 /* ---- the matrices ---- */
@@ -106,24 +114,35 @@ static void free_reference(struct reference *reference) {
     reference_free(reference);
 }
 
-bool kind_open(struct kind_run *run, const struct buffers *buffers, const struct operands *operands,
+/* What D must be; `operands` are p's. False after a complaint. */
+static bool open_reference(struct kind_run *run, struct operands *operands) {
+    struct kind_problem *const p = &run->problem;
+    const bool whole = p->kind->reference != NULL;
+    if (!whole) operands_decode(operands);
+    if (whole ? p->kind->reference(p, &run->d) : reference_make_bound(&run->product, operands)) {
+        if (!whole) make_reference(p, KIND_D, operands->d_rows, operands->d_columns, &run->d);
+        return true;
+    }
+    complain("no memory for the reference; choose smaller sizes");
+    return false;
+}
+
+bool kind_open(struct kind_run *run, const struct buffers *buffers, struct operands *operands,
                int integer_limit) {
     struct kind_problem *const p = &run->problem;
     const enum gemm_type drawn = gemm_output_type(p->type); /* 16 bits, whatever A and B are */
-    if (!p->kind) return true;
-    input_prepare(&run->source, p->input, drawn, integer_limit, p->seed);
+    if (p->kind->fill) input_prepare(&run->source, p->input, drawn, integer_limit, p->seed);
     p->operands = operands;
     p->product = &run->product;
     p->source = &run->source;
     if (p->kind->matrices) p->count = p->kind->matrices(p, p->matrix);
-    if (!reference_make_bound(&run->product, operands)) return false;
     for (int i = 0; i < p->count; ++i) {
         const int per_row = 16 / gemm_type_bytes(p->matrix[i].type);
         p->ld[i] = ((int64_t)p->matrix[i].columns + per_row - 1) / per_row * per_row;
         p->device_ld[i] = device_pitch(p->matrix[i].rows, p->ld[i]);
         if (!p->matrix[i].output && !open_input(run, buffers, i)) return false;
     }
-    make_reference(p, KIND_D, operands->d_rows, operands->d_columns, &run->d);
+    if (!open_reference(run, operands)) return false;
     for (int i = 0; i < p->count; ++i)
         if (p->matrix[i].output)
             make_reference(p, i, p->matrix[i].rows, p->matrix[i].columns, &run->reference[i]);
@@ -131,6 +150,7 @@ bool kind_open(struct kind_run *run, const struct buffers *buffers, const struct
 }
 
 void kind_close(struct kind_run *run) {
+    if (run->problem.devices) run->problem.kind->memory->close(&run->problem);
     for (int i = 0; i < run->problem.count; ++i) {
         if (run->input[i].memory) backend_free(run->input[i].memory);
         for (int output = 0; output < MAX_OUTPUTS; ++output)

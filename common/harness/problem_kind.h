@@ -1,5 +1,6 @@
 /*
- * problem_kind.h: a kind of problem other than D = A * B, as a chapter supplies it.
+ * problem_kind.h: a kind of problem: D = A * B (product_kind.c), or another, as a chapter supplies
+ * it.
  *
  * A and B are made as always, of the type and input that the command line asks for; D has the type
  * that it always has. The kind says how large they are, declares further matrices, fills those that
@@ -35,6 +36,8 @@ struct kind_problem {
     const struct reference *product;   /* its bound: reference_accumulation() */
     const struct input_source *source; /* 16-bit elements like those of A and B: input_fill_row() */
     void *of_kind;                     /* as prepare() has filled it in; gemm_problem.of_kind */
+    int devices;                       /* of kind_memory; 0: it has not been opened */
+    void *memory;                      /* what its open() has made */
     int count;
     struct kind_matrix matrix[GEMM_MATRICES];
     int64_t ld[GEMM_MATRICES], device_ld[GEMM_MATRICES]; /* on the host, and there */
@@ -56,8 +59,34 @@ struct kind_choice {
     uint64_t drawn, most;
 };
 
+/* Where a problem lies for kernels that run on several devices (gemm_kernel.several_devices). The
+ * operands of one device are there as always (buffers.h), for libraries. */
+struct kind_memory {
+    /* Puts the operands into the memory of `devices` devices, for those of the kernels that are for
+     * several, and makes output 0. EXIT_NO_DEVICE after a complaint if the memory cannot be had. */
+    enum exit_code (*open)(struct kind_problem *p, const struct buffers *buffers,
+                           const struct gemm_kernel *const *kernels, int count, int devices);
+    void (*close)(struct kind_problem *p);
+    /* Fills in what such a kernel has to be told of the problem of a set. */
+    void (*fill_in)(const struct kind_problem *p, const struct buffers *buffers,
+                    const struct gemm_kernel *kernel, int output, int set,
+                    struct gemm_problem *problem);
+    /* The recorder's buffer on a device: as gemm_problem.trace. */
+    void (*set_trace)(const struct kind_problem *p, int device, struct trace_record *buffer);
+    /* Before a run: makes the output if it is not there yet, and fills it with NaN. */
+    bool (*poison)(struct kind_problem *p, const struct buffers *buffers, int output);
+    /* Puts D together: a view as buffers_read() makes it. *clean: no device has written what is not
+     * its own; else complains in the name of `what`. */
+    bool (*read)(const struct kind_problem *p, const struct buffers *buffers,
+                 const struct gemm_kernel *kernel, int output, int set, const char *what,
+                 uint16_t *view, bool *clean);
+    /* Where a device has 'A' or 'D', that is, the output of this number. */
+    const struct slab *(*slab)(const struct kind_problem *p, const struct gemm_kernel *kernel,
+                               char matrix, int device, int output);
+};
+
 struct problem_kind {
-    const char *name;    /* "bias": in JSON, and in the table's heading with */
+    const char *name;    /* "bias": in JSON, and in the table's heading with the next; NULL: not */
     const char *formula; /* "D = A * B + bias" */
     /* Options of the command line that its programs have; their values are the kind's to read. */
     struct backend_setting *options;
@@ -70,6 +99,10 @@ struct problem_kind {
     int depth;
     /* How many terms an element has besides the k products, if integer input makes it exact. */
     int further_terms;
+    /* The largest whole number in A and B with which every sum of so many products is exact, for
+     * these kernels; 0: there is none. NULL: as input_integer_limit() has it. */
+    int (*integer_limit)(const struct gemm_kernel *const *kernels, int count, int terms,
+                         enum gemm_type type);
     /* What the kernels are told of a problem, and behind it what the functions below need of it.
      * Fills in `of_kind`, so many bytes of zeros. NULL: there is nothing to tell. */
     void (*prepare)(const struct kind_problem *p, void *of_kind);
@@ -83,6 +116,9 @@ struct problem_kind {
     /* Must an output (KIND_D, or a matrix) be the value, correctly rounded, bit for bit? NULL: for
      * integers and zeros. */
     bool (*is_exact)(const struct kind_problem *p, int matrix);
+    /* What D must be, all of it at once. NULL: as the next ones have it. False if there is no
+     * memory for it. */
+    bool (*reference)(const struct kind_problem *p, struct reference *reference);
     /* An element of an output in fp64; from operands_product() and p->host. It may be infinite if
      * `infinite` says that such elements are expected. Several threads. */
     double (*value)(const struct kind_problem *p, int matrix, int row, int column);
@@ -91,39 +127,53 @@ struct problem_kind {
      * the result to the output's type. Once for each sample; for other elements only where a
      * library's result is compared: then it is O(1). */
     double (*error)(const struct kind_problem *p, int matrix, int row, int column, double value);
+    /* Sums of a kernel that it rounds to D's type before it adds them up. NULL: none. */
+    int (*rounded_parts)(const struct kind_problem *p, const struct gemm_kernel *kernel);
     /* Multiplications that value() takes; NULL: k. */
     double (*cost)(const struct kind_problem *p, int matrix);
     double (*flops)(int m, int n, int k); /* that speeds are computed with; NULL: 2 m n k */
-    /* Libraries that compute this kind, as backend_baselines() writes them. NULL: none. */
-    int (*baselines)(const struct gemm_problem *problems, int count, struct contender *out,
-                     int room);
+    /* Libraries that compute this kind, as backend_baselines() writes them; `wanted` is not 0.
+     * NULL: none. */
+    int (*baselines)(const struct gemm_problem *problems, int count, uint32_t wanted,
+                     struct contender *out, int room);
+    /* The one of them with whose result all others are compared, wanted or not; NULL: none. */
+    const char *library;
+    const struct kind_memory *memory; /* NULL: no kernel is for several devices */
     /* Further members of the JSON object, each with ", " behind it. NULL: none. */
     void (*json)(FILE *out);
 };
 
 /* ---- for the harness ---- */
 
+extern const struct problem_kind product_kind; /* D = A * B */
+
+static inline const struct problem_kind *kind_of(const struct gemm_kernel *kernel) {
+    return kernel->kind ? kernel->kind : &product_kind;
+}
+
 /* The further matrices of a problem on the device, like buffers.h's, and what outputs must be. */
 struct kind_run {
-    struct kind_problem problem; /* kind NULL: this is D = A * B */
+    struct kind_problem problem;
     struct reference product, d, reference[GEMM_MATRICES];
     struct input_source source;
     struct slab input[GEMM_MATRICES], output[GEMM_MATRICES][MAX_OUTPUTS];
 };
 
-/* The FLOPs of a problem that a kernel computes; NULL: a library. */
+/* The FLOPs of a problem that a kernel computes; NULL: a library, as many as of D = A * B. */
 static inline double kind_flops(const struct gemm_kernel *kernel, int m, int n, int k) {
-    return kernel && kernel->kind && kernel->kind->flops ? kernel->kind->flops(m, n, k)
-                                                         : 2.0 * m * n * k;
+    return kernel && kind_of(kernel)->flops ? kind_of(kernel)->flops(m, n, k) : 2.0 * m * n * k;
 }
+
+/* The largest whole number in A and B, as `integer_limit` says it. */
+int kind_integer_limit(const struct gemm_kernel *const *kernels, int count, int k,
+                       enum gemm_type type);
 
 /* Before operands are made: m, n, k, type, input and seed, from these what the kind prepares, and
  * the extents. */
 struct kind_extents kind_begin(struct kind_run *run, const struct problem_kind *kind, int m, int n,
                                int k, enum gemm_type type, enum input_kind input, uint64_t seed);
-/* Makes the matrices, and, after kind_begin() with a kind, the references. False after a
- * complaint. */
-bool kind_open(struct kind_run *run, const struct buffers *buffers, const struct operands *operands,
+/* Makes the matrices and the references. False after a complaint. */
+bool kind_open(struct kind_run *run, const struct buffers *buffers, struct operands *operands,
                int integer_limit);
 void kind_close(struct kind_run *run);
 

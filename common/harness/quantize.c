@@ -180,7 +180,10 @@ static float *make_scales(int rows, int pitch) {
     return scales;
 }
 
-bool quantize_operands(struct operands *o) {
+bool quantize_operands(struct operands *o, int limit) {
+    o->source = malloc(sizeof *o->source);
+    if (!o->source) return false;
+    input_prepare(o->source, o->input, GEMM_BF16, limit, o->seed);
     o->scale_a_pitch = (o->m + 3) / 4 * 4;
     o->scale_b_pitch = (blocks_of(o->k) + 3) / 4 * 4;
     const bool w4a8 = o->type == GEMM_W4A8;

@@ -18,9 +18,9 @@
 
 #include "harness/reference.h"
 
-/* Makes a, b and the scales of e4m3 or w4a8 operands whose other members are set. False if there
- * is no memory for them. */
-bool quantize_operands(struct operands *operands);
+/* Makes a, b and the scales of e4m3 or w4a8 operands whose other members are set, of whole numbers
+ * from -limit to limit if they are integers. False if there is no memory for them. */
+bool quantize_operands(struct operands *operands, int limit);
 
 /* The real data of a row of 'A' or 'B'. */
 void real_row(const struct operands *operands, char matrix, int row, float *values);

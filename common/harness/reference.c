@@ -39,25 +39,16 @@ static uint16_t *make_matrix(const struct input_source *source, char name, int r
     return matrix;
 }
 
-bool operands_make_limited(struct operands *operands, int m, int n, int k, enum gemm_type type,
-                           enum input_kind input, uint64_t seed, int limit) {
+static bool make_elements(struct operands *o, int limit) {
     static struct input_source source; /* 128 KB, too large for a stack */
-    *operands =
-        (struct operands){.m = m, .n = n, .k = k, .type = type, .input = input, .seed = seed};
-    operands_set_pitches(operands);
-    input_prepare(&source, input, type, limit, seed);
-    operands->a = make_matrix(&source, 'A', m, k, operands->lda, type);
-    operands->b = operands->a ? make_matrix(&source, 'B', n, k, operands->ldb, type) : NULL;
-    if (operands->b) return true;
-    operands_free(operands);
-    return false;
+    input_prepare(&source, o->input, o->type, limit, o->seed);
+    o->a = make_matrix(&source, 'A', o->m, o->k, o->lda, o->type);
+    o->b = o->a ? make_matrix(&source, 'B', o->n, o->k, o->ldb, o->type) : NULL;
+    return o->b;
 }
 
 bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_type type,
-                   enum input_kind input, uint64_t seed, bool tensor_scales) {
-    const int limit = input_integer_limit(k, type, tensor_scales);
-    if (!gemm_type_is_scaled(type))
-        return operands_make_limited(operands, m, n, k, type, input, seed, limit);
+                   enum input_kind input, uint64_t seed, int limit, bool tensor_scales) {
     *operands = (struct operands){.m = m,
                                   .n = n,
                                   .k = k,
@@ -66,11 +57,9 @@ bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_typ
                                   .seed = seed,
                                   .tensor_scales = tensor_scales};
     operands_set_pitches(operands);
-    operands->source = malloc(sizeof *operands->source);
-    if (operands->source) {
-        input_prepare(operands->source, input, GEMM_BF16, limit, seed);
-        if (quantize_operands(operands)) return true;
-    }
+    if (gemm_type_is_scaled(type) ? quantize_operands(operands, limit)
+                                  : make_elements(operands, limit))
+        return true;
     operands_free(operands);
     return false;
 }

@@ -90,12 +90,10 @@ struct reference {
     const struct reference *product; /* its product's bound; NULL: this is that of A * B itself */
 };
 
-/* Makes the operands. `tensor_scales`: of e4m3, see there. False if there is no memory for them. */
+/* Makes the operands, of whole numbers from -limit to limit if they are integers. `tensor_scales`:
+ * of e4m3, see there. False if there is no memory for them. */
 bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_type type,
-                   enum input_kind input, uint64_t seed, bool tensor_scales);
-/* The same of 16-bit types, with whole numbers from -limit to limit if they are integers. */
-bool operands_make_limited(struct operands *operands, int m, int n, int k, enum gemm_type type,
-                           enum input_kind input, uint64_t seed, int limit);
+                   enum input_kind input, uint64_t seed, int limit, bool tensor_scales);
 
 /* False if there is no memory for it. */
 bool reference_make(struct reference *reference, const struct operands *operands);

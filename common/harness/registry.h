@@ -56,7 +56,7 @@ static inline bool entry_runs_on(const struct kernel_entry *entry, int compute_c
 
 /* GPUs that it gets unless --gpus says otherwise: one, unless it is for several. */
 static inline int gpus_of_entry(const struct kernel_entry *entry) {
-    const bool several = kernel_of_any_type(entry)->layout != LAYOUT_ONE_DEVICE;
+    const bool several = kernel_of_any_type(entry)->several_devices;
     return several && entry->gpus < 2 ? 2 : entry->gpus;
 }
 

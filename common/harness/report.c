@@ -28,7 +28,7 @@ double result_cycles(const struct kernel_result *result) {
 }
 
 int report_gpus(const struct report *r, const struct gemm_kernel *kernel) {
-    return kernel && kernel->layout != LAYOUT_ONE_DEVICE ? r->device->gpus_open : 1;
+    return kernel && kernel->several_devices ? r->device->gpus_open : 1;
 }
 
 static double flops_of(const struct gemm_kernel *kernel, struct problem_size size) {
@@ -119,11 +119,11 @@ static void print_gain(FILE *out, double factor) {
         fprintf(out, factor < 10 ? " | %5.2fx" : " | %5.0fx", factor);
 }
 
-/* "bias: D = A * B + bias, --bias drawn"; "" of a product. */
+/* "bias: D = A * B + bias, --bias drawn"; "" of a kind without a name. */
 static void kind_text(const struct report *r, char *text, size_t size) {
-    const struct problem_kind *const kind = r->count ? r->results[0].kernel->kind : NULL;
+    const struct problem_kind *const kind = r->count ? kind_of(r->results[0].kernel) : NULL;
     *text = '\0';
-    if (!kind) return;
+    if (!kind || !kind->name) return;
     snprintf(text, size, "%s: %s", kind->name, kind->formula);
     for (int i = 0; i < kind->option_count; ++i) {
         const struct backend_setting *const option = &kind->options[i];

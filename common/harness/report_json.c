@@ -115,11 +115,13 @@ static void json_baseline(FILE *out, const struct baseline_result *result) {
     fputc('}', out);
 }
 
-/* What another kind of problem has besides: its name and its options. */
+/* The kind's name, if it has one, and its options. */
 static void json_kind(FILE *out, const struct problem_kind *kind) {
-    fputs("\"kind\": ", out);
-    json_string(out, kind->name);
-    fputs(", ", out);
+    if (kind->name) {
+        fputs("\"kind\": ", out);
+        json_string(out, kind->name);
+        fputs(", ", out);
+    }
     for (int i = 0; i < kind->option_count; ++i) {
         const struct backend_setting *option = &kind->options[i];
         json_string(out, option->option + 2); /* without the two hyphens */
@@ -153,7 +155,7 @@ static void json_result(const struct report *r, const struct kernel_result *resu
     fputs(", ", out);
     json_number(out, "error_bound", result->verdict.error_bound, result->compared);
     fputs(", ", out);
-    if (kernel->kind) json_kind(out, kernel->kind);
+    json_kind(out, kind_of(kernel));
     if (gemm_type_is_scaled(r->type)) json_parts(out, r, &result->verdict);
     json_number(out, "registers", result->info.registers, result->info.registers > 0);
     fprintf(out, ", \"smem_bytes\": %zu, \"stages\": ", kernel->smem_bytes);
@@ -165,7 +167,7 @@ static void json_result(const struct report *r, const struct kernel_result *resu
     fputs(", ", out);
     const double used = tensor_core_utilization(r, kernel, result->size, cycles);
     json_number(out, "tensor_core_utilization", used, used > 0);
-    if (kernel->layout != LAYOUT_ONE_DEVICE) fprintf(out, ", \"gpus\": %d", report_gpus(r, kernel));
+    if (kernel->several_devices) fprintf(out, ", \"gpus\": %d", report_gpus(r, kernel));
     fputs(", ", out);
     json_timing(out, &result->timing);
     fputs(", \"baselines\": [", out);

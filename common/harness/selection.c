@@ -43,7 +43,7 @@ struct selection select_kernels(struct options *options, int *next) {
         const struct kernel_entry *const entry = &kernel_registry[*next];
         if (!is_selected(entry, options)) continue;
         const enum gemm_type own_type = program_is_tour ? type_in_tour(entry, options) : type;
-        const struct problem_kind *const own_kind = kernel_of_any_type(entry)->kind;
+        const struct problem_kind *const own_kind = kind_of(kernel_of_any_type(entry));
         if (s.count == 0) {
             type = own_type;
             kind = own_kind;
@@ -56,8 +56,7 @@ struct selection select_kernels(struct options *options, int *next) {
         s.traced[s.count++] = kernel_of_type(&kernel_trace_registry[*next], type);
     }
     options->backend.type = type;
-    if (program_is_tour && s.count && kind && s.kernels[0] && s.kernels[0]->kind->depth)
-        options->k = s.kernels[0]->kind->depth;
+    if (program_is_tour && kind && kind->depth) options->k = kind->depth;
     return s;
 }
 

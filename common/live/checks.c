@@ -18,15 +18,15 @@ static void print_run(const struct gemm_kernel *kernel, const struct check_run *
     const uint64_t *const setting = run->setting;
     struct kind_set options;
     memcpy(options.value, run->option, sizeof options.value);
-    kind_set_options(kernel->kind, &options);
+    kind_set_options(kernel, &options);
     printf("{\"m\":%d,\"n\":%d,\"k\":%d,\"input\":%llu,\"sms\":%llu,\"schedule\":\"%s\",\"seed\":%"
            "llu",
            run->m, run->n, run->k, (unsigned long long)run->seed,
            (unsigned long long)setting[SETTING_SMS],
            backend_settings[SETTING_SCHEDULE].names[setting[SETTING_SCHEDULE]],
            (unsigned long long)setting[SETTING_SEED]);
-    for (int i = 0; kernel->kind && i < kernel->kind->option_count; ++i) {
-        const struct backend_setting *const option = &kernel->kind->options[i];
+    for (int i = 0; i < kind_of(kernel)->option_count; ++i) {
+        const struct backend_setting *const option = &kind_of(kernel)->options[i];
         const char *const quote = option->names ? "\"" : "";
         char number[24];
         printf(",\"%s\":%s%s%s", option->option + 2, quote,

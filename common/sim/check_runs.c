@@ -57,19 +57,19 @@ static void set_run(struct check_run *run, const struct gemm_kernel *kernel,
                     const struct shape *shape, enum sim_schedule schedule, uint64_t seed) {
     *run = (struct check_run){
         .m = shape->m, .n = shape->n, .k = shape->k, .seed = seed, .input = INPUT_INTEGER};
-    if (kernel->along_n) { /* its kind draws options by the other */
+    if (kernel->loop == GEMM_ALONG_N) { /* its kind draws options by the other */
         run->n = shape->k;
         run->k = shape->n;
     }
     run->k = kind_drawn_k(kernel, run->k, seed);
-    const struct kind_set options = kind_get(kernel->kind);
+    const struct kind_set options = kind_get(kernel);
     set_options(run, &options);
     for (int i = 0; i < backend_setting_count; ++i)
         run->setting[i] = backend_settings[i].value;
     run->setting[SETTING_SMS] = (uint64_t)(kernel->cluster * shape->clusters);
     run->setting[SETTING_SCHEDULE] = schedule;
     if (schedule == SCHEDULE_RANDOM) run->setting[SETTING_SEED] = seed;
-    if (kernel->layout == LAYOUT_ONE_DEVICE) return;
+    if (!kernel->several_devices) return;
     run->gpus = 2;
     run->setting[SETTING_LAUNCHES] = 3 - seed % 3;
 }
@@ -111,7 +111,6 @@ static struct check_run *add_options(struct check_run *run, const struct gemm_ke
 }
 
 static void set_least_options(struct check_run *run, const struct gemm_kernel *kernel) {
-    if (!kernel->kind) return;
     const struct kind_set least = kind_least_set(kernel);
     set_options(run, &least);
 }
@@ -150,7 +149,7 @@ static struct check_run *add_outliers(struct check_run *run, const struct gemm_k
                                    {kernel->tile_m + 33, kernel->tile_n + 3, 330, 2}};
     for (int i = 0; i < OUTLIER_RUNS; ++i, ++run) {
         struct shape shape = shapes[i / 2];
-        if (kernel->along_n && i < 2) shape.k = 1; /* its columns */
+        if (kernel->loop == GEMM_ALONG_N && i < 2) shape.k = 1; /* its columns */
         set_run(run, kernel, &shape, i % 2 ? SCHEDULE_EARLY : SCHEDULE_LATE, 1);
         run->input = INPUT_OUTLIERS;
         run->padding = i % 2 ? PADDING_FINITE : PADDING_NAN;
@@ -203,7 +202,7 @@ static struct check_run *add_wide(struct check_run *run, const struct gemm_kerne
         {tile_m, tile_n, 6000, 3, SCHEDULE_LATE, 1},
         {7 * tile_m + 104, 4 * tile_n - 3, tile_k, 16, SCHEDULE_RANDOM, 3},
     };
-    for (int i = 0; i < WIDE_RUNS - (kernel->layout != LAYOUT_ONE_DEVICE); ++i) {
+    for (int i = 0; i < WIDE_RUNS - kernel->several_devices; ++i) {
         const struct wide_run *const w = &wide[i];
         const int clusters = w->sms / kernel->cluster;
         const struct shape shape = {w->m, w->n, w->k, clusters > 0 ? clusters : 1};
@@ -218,7 +217,7 @@ static struct check_run *add_wide(struct check_run *run, const struct gemm_kerne
  * multiple of 8 and not, and a k to be split; and small ones. */
 enum { FAR_RUNS = 4 };
 static struct check_run *add_far(struct check_run *run, const struct gemm_kernel *kernel) {
-    if (kernel->layout != LAYOUT_ONE_DEVICE) return run;
+    if (kernel->several_devices) return run;
     const int m = 2 * kernel->tile_m + 33, n = kernel->tile_n, k = kernel->tile_k + 8;
     const struct shape far[FAR_RUNS] = {
         {m, n + 8, 5 * kernel->tile_k + k, 2}, {m, n + 3, k, 2}, {33, 40, k, 2}, {2, 3, k, 2}};
@@ -233,7 +232,7 @@ static struct check_run *add_far(struct check_run *run, const struct gemm_kernel
  * before and one behind a whole number of k-tiles. Of small numbers, so that each column weighs. */
 enum { DIAGONAL_RUNS = 2 };
 static struct check_run *add_diagonals(struct check_run *run, const struct gemm_kernel *kernel) {
-    if (!kernel->along_n) return run;
+    if (kernel->loop != GEMM_ALONG_N) return run;
     const int m = 3 * kernel->tile_m;
     const int columns[DIAGONAL_RUNS] = {m + kernel->tile_k - 2,
                                         m + kernel->tile_k + 1 - kernel->tile_m};
@@ -252,7 +251,7 @@ int backend_check_runs(const struct gemm_kernel *kernel, struct check_run *runs)
     run = add_boundaries(run, kernel);
     run = add_outliers(run, kernel);
     run = add_diagonals(run, kernel);
-    const uint64_t seeds = kernel->layout == LAYOUT_ONE_DEVICE ? MORE_SEEDS : SEEDS_OF_SEVERAL;
+    const uint64_t seeds = kernel->several_devices ? SEEDS_OF_SEVERAL : MORE_SEEDS;
     for (uint64_t seed = RANDOM_SEEDS + 1; seed <= seeds; ++seed) {
         const struct shape made = make_shape(kernel, (int)(seed % LONG_SHAPES));
         set_run(run, kernel, &made, SCHEDULE_RANDOM, seed);

@@ -135,7 +135,7 @@ void sim_trace(int role, int event, int argument) {
 
 void sim_recording_begin(const struct gemm_kernel *kernel, const struct gemm_problem *problem) {
     recorded = timeline_begin(kernel, problem);
-    if (kernel->layout != LAYOUT_ONE_DEVICE) timeline_gpus(recorded, sim.gpus, sim.sms);
+    if (kernel->several_devices) timeline_gpus(recorded, sim.gpus, sim.sms);
     sim_event_hook = record;
     sim_hazard_hook = record_hazard;
     when_begin();

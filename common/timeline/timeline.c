@@ -49,11 +49,11 @@ struct timeline *timeline_new(const struct gemm_kernel *kernel, const struct gem
     timeline->m = problem->m;
     timeline->n = problem->n;
     timeline->k = problem->k;
-    const int depth = kernel->along_n ? problem->n : problem->k;
+    const int depth = kernel->loop == GEMM_ALONG_N ? problem->n : problem->k;
     timeline->tiles_k = kernel->tile_k > 0 ? ceil_div(depth, kernel->tile_k) : 0;
     timeline->e4m3 = problem->scales.a != NULL;
-    timeline->along_n = kernel->along_n;
-    timeline->slices_of_k = kernel->layout == LAYOUT_SLICES_OF_K;
+    timeline->along_n = kernel->loop == GEMM_ALONG_N;
+    timeline->slices_of_k = kernel->loop == GEMM_ALONG_SLICE_OF_K;
     timeline->cycles = -1;
 
     /* Takes the place of an earlier run of the same, otherwise the end of the list. */

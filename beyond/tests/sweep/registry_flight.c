@@ -2,6 +2,7 @@
  * registry_flight.c: chapter 13's kernels for launches that follow each other, and one whose later
  * launches take the first one's A. One launch of it is right, and so are many of one problem.
  */
+#include "13_two_gpus/split.h"
 #include "harness/registry.h"
 
 extern const struct gemm_kernel kernel_13_two_gpus_bf16, kernel_13_two_gpus_through_tma_bf16;
@@ -11,10 +12,12 @@ static struct gemm_kernel stale;
 
 static enum gemm_status launch_stale(const struct gemm_problem *p, void *stream) {
     static const element_t *first[GEMM_DEVICES];
+    struct split_problem split = *split_of(p);
     struct gemm_problem problem = *p;
-    for (int device = 0; device < p->devices; ++device) {
-        if (!first[device]) first[device] = p->share[device].a;
-        problem.share[device].a = first[device];
+    problem.of_kind = &split;
+    for (int device = 0; device < split.devices; ++device) {
+        if (!first[device]) first[device] = split.share[device].a;
+        split.share[device].a = first[device];
     }
     return kernel_13_two_gpus_bf16.launch(&problem, stream);
 }

@@ -70,7 +70,7 @@ static void check_operand(const struct operands *o, char matrix, int rows) {
 
 static void check_operands(enum input_kind kind, bool tensor_scales) {
     struct operands o;
-    expect(operands_make(&o, 50, 300, 333, GEMM_E4M3, kind, 5, tensor_scales), "no memory");
+    expect(operands_make(&o, 50, 300, 333, GEMM_E4M3, kind, 5, input_integer_limit(333, GEMM_E4M3, tensor_scales), tensor_scales), "no memory");
     expect(o.lda == 336 && o.scale_a_pitch == 52 && o.scale_b_pitch == 4, "pitches");
     check_operand(&o, 'A', o.m);
     check_operand(&o, 'B', o.n);
@@ -130,7 +130,7 @@ static double kernel_sum(const struct operands *o, const struct sample *s, int w
 static void check_bound(int m, int n, int k, enum input_kind kind, bool tensor_scales) {
     struct operands o;
     struct reference r;
-    expect(operands_make(&o, m, n, k, GEMM_E4M3, kind, 3, tensor_scales) && reference_make(&r, &o),
+    expect(operands_make(&o, m, n, k, GEMM_E4M3, kind, 3, input_integer_limit(k, GEMM_E4M3, tensor_scales), tensor_scales) && reference_make(&r, &o),
            "no memory");
     double off = 0, ratio = 0, squares = 0, quantization = 0;
     int exact = 0, missed = 0;

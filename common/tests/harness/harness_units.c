@@ -94,8 +94,8 @@ static void check_outliers(const struct operands *o) {
 
 static void check_inputs(enum input_kind kind, enum gemm_type type, int k) {
     struct operands o, again;
-    const bool made = operands_make(&o, 40, 30, k, type, kind, 7, false) &&
-                      operands_make(&again, 17, 30, k, type, kind, 7, false);
+    const bool made = operands_make(&o, 40, 30, k, type, kind, 7, input_integer_limit(k, type, false), false) &&
+                      operands_make(&again, 17, 30, k, type, kind, 7, input_integer_limit(k, type, false), false);
     expect(made, "no memory");
     const int limit = input_integer_limit(k, type, false);
     int outside = 0, fractions = 0, different = 0;
@@ -161,7 +161,7 @@ static void check_reference(int m, int n, int k, enum input_kind kind) {
     struct operands o;
     struct reference r;
     const bool made =
-        operands_make(&o, m, n, k, GEMM_BF16, kind, 3, false) && reference_make(&r, &o);
+        operands_make(&o, m, n, k, GEMM_BF16, kind, 3, input_integer_limit(k, GEMM_BF16, false), false) && reference_make(&r, &o);
     expect(made, "no memory");
     expect(r.complete == samples_are_all(m, n, k), "completeness");
     expect(!r.complete || r.count == (int64_t)m * n, "a complete reference of %lld elements",

@@ -117,7 +117,7 @@ static void check_rows(const struct operands *o, float *real) {
 
 static void check_operands(enum input_kind kind, int m, int n, int k) {
     struct operands o;
-    expect(operands_make(&o, m, n, k, GEMM_W4A8, kind, 5, false), "no memory");
+    expect(operands_make(&o, m, n, k, GEMM_W4A8, kind, 5, input_integer_limit(k, GEMM_W4A8, false), false), "no memory");
     float *real = malloc((size_t)k * sizeof *real);
     if (!real) abort();
     expect(operand_bytes(&o, 'B') == (int64_t)ceil_div(n, 128) * ceil_div(k, 128) * 8448, "bytes");
@@ -178,7 +178,7 @@ static double kernel_sum(const struct operands *o, const struct sample *s, int w
 static void check_bound(int m, int n, int k, enum input_kind kind) {
     struct operands o;
     struct reference r;
-    expect(operands_make(&o, m, n, k, GEMM_W4A8, kind, 3, false) && reference_make(&r, &o),
+    expect(operands_make(&o, m, n, k, GEMM_W4A8, kind, 3, input_integer_limit(k, GEMM_W4A8, false), false) && reference_make(&r, &o),
            "no memory");
     double off = 0, ratio = 0, squares = 0, quantization = 0;
     int exact = 0, missed = 0;
@@ -248,7 +248,7 @@ static double chain_sum(const struct operands *o, const struct sample *s, bool r
 static void check_rounded(int m, int n, int k, enum input_kind kind) {
     struct operands o;
     struct reference r;
-    expect(operands_make(&o, m, n, k, GEMM_W4A8, kind, 3, false), "no memory");
+    expect(operands_make(&o, m, n, k, GEMM_W4A8, kind, 3, input_integer_limit(k, GEMM_W4A8, false), false), "no memory");
     o.e4m3_weights = true;
     expect(reference_make(&r, &o), "no memory");
     expect(r.chains == 1, "%d chains, though nothing is promoted", r.chains);

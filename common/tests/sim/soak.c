@@ -116,7 +116,7 @@ static void print_command(const struct trial *t) {
            kernel->variant ? kernel->variant : "", t->size.m, t->size.n, t->size.k,
            input_names[t->input], type_names[t->type], t->sms, schedule_names[t->schedule],
            (unsigned long long)t->schedule_seed, padding_names[t->padding]);
-    print_kind_options(kernel->kind);
+    print_kind_options(kind_of(kernel));
     putchar('\n');
     fflush(stdout);
 }

@@ -111,11 +111,11 @@ static void print_command(const struct gemm_kernel *kernel, const struct trial *
            on_gpu ? "gpu" : "sim", kernel->name, kernel->variant ? " --variant " : "",
            kernel->variant ? kernel->variant : "", t->size.m, t->size.n, t->size.k,
            input_names[t->input], (unsigned long long)t->seed, type_names[t->type]);
-    if (kernel->layout != LAYOUT_ONE_DEVICE)
+    if (kernel->several_devices)
         printf(" --launches %d", t->launches ? t->launches : 1);
     sweep_launch_as(t);
     if (kernel->earliest) printf(" --launch %s", early_names[experiment_early]);
-    print_kind_options(kernel->kind);
+    print_kind_options(kind_of(kernel));
     printf(" --pitches %s --padding %s", pitch_names[operand_pitches], padding_names[t->padding]);
     if (on_gpu)
         printf(" --timing none\n");

@@ -21,7 +21,7 @@ static struct trial draw_trial(const struct sweep *sweep, const struct gemm_kern
                           .schedule = sweep->schedule == SWEEP_ALL ? i / 2 % sweep_schedules()
                                                                    : sweep->schedule,
                           .schedule_seed = sweep->seed + (uint64_t)i};
-    if (kernel->layout != LAYOUT_ONE_DEVICE)
+    if (kernel->several_devices)
         trial.launches = sweep->launches ? sweep->launches : 1 + i / 3 % 3;
     trial.input = kinds[sweep_draw(&random, sizeof kinds / sizeof *kinds)];
     trial.padding = sweep_draw(&random, 2) ? PADDING_FINITE : PADDING_NAN;
@@ -35,7 +35,7 @@ static struct trial draw_trial(const struct sweep *sweep, const struct gemm_kern
     trial.size.m = several[sweep_draw(&random, SEVERAL)];
     trial.size.n = several[sweep_draw(&random, SEVERAL)];
     trial.size.k = 2 * ring + 1 + sweep_draw(&random, 2 * ring);
-    if (kernel->along_n) trial.size.n = trial.size.k;
+    if (kernel->loop == GEMM_ALONG_N) trial.size.n = trial.size.k;
     return trial;
 }
 

@@ -37,11 +37,12 @@ static bool change_signs(uint16_t *matrix, int64_t elements, uint16_t untouched)
 }
 
 /* The same with a matrix of every device, in every second set. */
-static bool change_slabs(const struct experiment *e, const struct slab *slabs, int stride,
+static bool change_slabs(const struct experiment *e, const struct gemm_kernel *kernel, char matrix,
                          uint16_t untouched) {
-    for (int device = 0; device < e->shares.devices; ++device)
+    const struct kind_problem *const p = &e->kind.problem;
+    for (int device = 0; device < p->devices; ++device)
         for (int set = 1; set < flight.launches; set += 2) {
-            const struct slab *const slab = &slabs[device * stride];
+            const struct slab *const slab = p->kind->memory->slab(p, kernel, matrix, device, 0);
             if (!change_signs(slab_matrix(&e->buffers, slab, set), slab->elements, untouched))
                 return false;
         }
@@ -64,7 +65,7 @@ static bool run_once(struct experiment *e, const struct gemm_kernel *kernel,
         return false;
     }
     /* What has not been written stays as it is: the check would miss it. */
-    if (!change_slabs(e, &e->shares.outputs[0][0], MAX_OUTPUTS, OUTPUT_POISON)) return false;
+    if (!change_slabs(e, kernel, 'D', OUTPUT_POISON)) return false;
     bool good = true;
     for (int set = 0; set < flight.launches; ++set) {
         struct verdict verdict;
@@ -90,7 +91,7 @@ static enum exit_code fly(const struct sweep *sweep, const struct gemm_kernel *k
     flight.contender = contender_of_kernel(kernel);
     flight.contender.enqueue = enqueue_next;
     if (code == EXIT_VERIFIED &&
-        !change_slabs(&e, e.shares.a[kernel->layout], 1, padding_of(t->type)))
+        !change_slabs(&e, kernel, 'A', padding_of(t->type)))
         code = EXIT_NO_DEVICE;
     for (int run = 0; run < runs && code == EXIT_VERIFIED; ++run)
         if (!run_once(&e, kernel, t, counts)) break;
@@ -121,7 +122,7 @@ enum exit_code sweep_flight(const struct sweep *sweep, struct sweep_counts *coun
             for (int k = 0; k < kernel_registry_count && code == EXIT_VERIFIED; ++k) {
                 const struct gemm_kernel *kernel =
                     sweep_kernel(sweep, &kernel_registry[k], trial.type);
-                if (!kernel || kernel->layout == LAYOUT_ONE_DEVICE) continue;
+                if (!kernel || !kernel->several_devices) continue;
                 progress("%s: problem %d/%d", type_names[type], i + 1, problems);
                 code = fly(sweep, kernel, &device, &trial, counts);
             }

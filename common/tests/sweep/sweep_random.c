@@ -31,15 +31,13 @@ struct trial sweep_draw_trial(const struct sweep *sweep, const struct trial *com
     return trial;
 }
 
-/* The kernels selected, in one type, and SMs for the largest cluster at least. All get the same
- * input, and a kernel that rounds its parts needs smaller whole numbers: it takes part only where
- * its chapter is alone. */
+/* The kernels selected, in one type, and SMs for the largest cluster at least. */
 static int find_kernels(const struct sweep *sweep, enum gemm_type type,
                         const struct gemm_kernel **kernels, int *sms) {
     int count = 0;
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *kernel = sweep_kernel(sweep, &kernel_registry[i], type);
-        if (!kernel || count == KERNELS || (kernel->rounds_parts && !sweep->chapter)) continue;
+        if (!kernel || count == KERNELS) continue;
         if (kernel->cluster > *sms) *sms = kernel->cluster;
         kernels[count++] = kernel;
     }
@@ -94,10 +92,10 @@ static enum exit_code run_kinds(const struct backend_info *device, struct trial 
     const struct gemm_kernel *alike[KERNELS];
     enum exit_code code = EXIT_VERIFIED;
     while (count > 0 && code == EXIT_VERIFIED) {
-        const struct problem_kind *const kind = kernels[0]->kind;
+        const struct problem_kind *const kind = kind_of(kernels[0]);
         int found = 0, left = 0;
         for (int s = 0; s < count; ++s)
-            if (kernels[s]->kind == kind)
+            if (kind_of(kernels[s]) == kind)
                 alike[found++] = kernels[s];
             else
                 kernels[left++] = kernels[s];

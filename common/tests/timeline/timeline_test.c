@@ -361,8 +361,8 @@ static void check_devices(void) {
                                       .tile_k = 64,
                                       .stages = 4,
                                       .cluster = 1,
-                                      .layout = LAYOUT_SLICES_OF_K};
-    const struct gemm_problem problem = {.m = 256, .n = 128, .k = 640, .devices = 2};
+                                      .loop = GEMM_ALONG_SLICE_OF_K};
+    const struct gemm_problem problem = {.m = 256, .n = 128, .k = 640};
     char detail[200];
     if (!buffers[0] || !buffers[1]) abort();
     for (int gpu = 0; gpu < 2; ++gpu) {

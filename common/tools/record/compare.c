@@ -244,8 +244,8 @@ static bool each_item(struct comparison *c, const char *list,
 /* An option of some kernel's kind of problem; NULL: there is none of this name. */
 static struct backend_setting *kind_option(const char *name) {
     for (int i = 0; i < kernel_registry_count; ++i) {
-        const struct problem_kind *kind = kernel_of_any_type(&kernel_registry[i])->kind;
-        for (int j = 0; kind && j < kind->option_count; ++j)
+        const struct problem_kind *kind = kind_of(kernel_of_any_type(&kernel_registry[i]));
+        for (int j = 0; j < kind->option_count; ++j)
             if (!strcmp(kind->options[j].option, name)) return &kind->options[j];
     }
     return NULL;
@@ -341,7 +341,7 @@ int main(int argc, char **argv) {
         complain("--kernels and --shapes, or --drawn, have to be given");
         return EXIT_USAGE;
     }
-    if (!kind_accepts(kernel_of_any_type(&kernel_registry[c.entry[0]])->kind)) return EXIT_USAGE;
+    if (!kind_accepts(kind_of(kernel_of_any_type(&kernel_registry[c.entry[0]])))) return EXIT_USAGE;
     if (csv_path && c.timing.modes == 0) {
         complain("--csv: with --timing none there are no samples to write; choose a timing");
         return EXIT_USAGE;

@@ -1,6 +1,6 @@
 /*
- * nccl.c: what chapter 13 is compared with on several GPUs: cuBLAS on each of them, and NCCL's
- * collective after it or before it, on the same streams.
+ * rivals.c: what the kernels of this chapter are timed beside: cuBLAS on each GPU, and NCCL's
+ * collective after it or before it, on the same streams. In a build with HOPPER_NCCL.
  *
  * On each GPU's stream the next multiplication follows without waiting for other GPUs: what a GPU
  * uses is its own, and the collectives order what crosses the link.
@@ -13,10 +13,12 @@
  * NCCL User Guide: ncclCommInitAll, ncclReduceScatter, ncclReduce, ncclAllGather, ncclBroadcast,
  * "Group Calls". cuBLAS Library: cublasGemmEx; its view of row-major matrices is in cublas.c.
  */
+#include "rivals.h"
+
+#ifdef HOPPER_NCCL
 #include <nccl.h>
 #include <stdio.h>
 
-#include "gemm_devices.h"
 #include "gpu/baselines.h"
 #include "gpu/cublas_call.h"
 #include "gpu/cuda_call.h"
@@ -75,7 +77,7 @@ static bool reduce_scatter(const struct gemm_problem *p, const cudaStream_t *str
         for (int owner = 0; owner < (equal ? 1 : group.devices) && good; ++owner) {
             const struct slice rows = slice_of(p->m, SLICE_M, equal ? device : owner);
             const size_t count = (size_t)(rows.end - rows.first) * (size_t)p->ldd;
-            element_t *const to = p->share[device].d + rows.first * p->ldd;
+            element_t *const to = split_of(p)->share[device].d + rows.first * p->ldd;
             good = nccl_ok(equal ? ncclReduceScatter(part, to, count, nccl_type(), ncclSum,
                                                      group.comm[device], streams[device])
                                  : ncclReduce(part + rows.first * p->ldd, to, count, nccl_type(),
@@ -94,7 +96,7 @@ static bool all_gather(const struct gemm_problem *p, const cudaStream_t *streams
         for (int owner = 0; owner < (equal ? 1 : group.devices) && good; ++owner) {
             const struct slice rows = slice_of(p->m, SLICE_M, equal ? device : owner);
             const size_t count = (size_t)(rows.end - rows.first) * (size_t)p->lda;
-            const element_t *const from = p->share[device].a + rows.first * p->lda;
+            const element_t *const from = split_of(p)->share[device].a + rows.first * p->lda;
             good =
                 nccl_ok(equal ? ncclAllGather(from, all, count, nccl_type(), group.comm[device],
                                               streams[device])
@@ -130,7 +132,7 @@ static enum gemm_status multiply_then_scatter(const struct contender *self,
         return GEMM_LAUNCH_FAILED;
     bool good = true;
     for (int device = 0; device < group.devices && good; ++device) {
-        const struct gemm_share *const share = &p->share[device];
+        const struct split_share *const share = &split_of(p)->share[device];
         const struct slice k = slice_of(p->k, SLICE_K, device);
         struct gemm_problem own = *p;
         own.k = k.end - k.first;
@@ -152,7 +154,7 @@ static enum gemm_status gather_then_multiply(const struct contender *self,
         return GEMM_LAUNCH_FAILED;
     bool good = all_gather(p, streams);
     for (int device = 0; device < group.devices && good; ++device) {
-        const struct gemm_share *const share = &p->share[device];
+        const struct split_share *const share = &split_of(p)->share[device];
         const struct slice n = slice_of(p->n, SLICE_N, device);
         struct gemm_problem own = *p;
         own.n = n.end - n.first;
@@ -183,42 +185,41 @@ static bool open_group(void) {
 }
 
 /* What the harness has to know of the two: how the operands lie, and what the result may be off. */
-static const struct gemm_kernel reduce_scatter_kernel = {
-    .name = "cublas-nccl", .layout = LAYOUT_SLICES_OF_K, .rounds_parts = true, .follows = true};
-static const struct gemm_kernel all_gather_kernel = {
-    .name = "cublas-nccl", .layout = LAYOUT_SLICES_OF_ROWS, .follows = true};
+static const struct split_kernel layouts[SPLIT_LAYOUTS] = {
+    [LAYOUT_SLICES_OF_K] = {LAYOUT_SLICES_OF_K, NULL, true},
+    [LAYOUT_SLICES_OF_ROWS] = {LAYOUT_SLICES_OF_ROWS, NULL, false}};
+static const struct gemm_kernel kernels[SPLIT_LAYOUTS] = {
+    [LAYOUT_SLICES_OF_K] = {.name = "cublas-nccl",
+                            .several_devices = true,
+                            .follows = true,
+                            .of_kind = &layouts[LAYOUT_SLICES_OF_K]},
+    [LAYOUT_SLICES_OF_ROWS] = {.name = "cublas-nccl",
+                               .several_devices = true,
+                               .follows = true,
+                               .of_kind = &layouts[LAYOUT_SLICES_OF_ROWS]}};
 
-bool nccl_reduce_scatter_contender(const struct gemm_problem *problems, int count,
-                                   struct contender *out) {
-    (void)count;
-    *out = (struct contender){.name = "cublas-reduce-scatter",
-                              .kernel = &reduce_scatter_kernel,
-                              .result = RESULT_PRODUCT,
-                              .enqueue = multiply_then_scatter};
+int split_rivals(const struct gemm_problem *problems, const bool has_layout[SPLIT_LAYOUTS],
+                 struct contender *out, int room) {
+    int made = 0;
+    if (devices_count() < 2 || room < SPLIT_LAYOUTS || !open_group()) return 0;
     /* Whole rows are added up, and nothing may be written into the padding of D. */
-    return problems->n == problems->ldd && devices_count() > 1 && open_group();
+    if (has_layout[LAYOUT_SLICES_OF_K] && problems->n == problems->ldd)
+        out[made++] = (struct contender){.name = "cublas-reduce-scatter",
+                                         .kernel = &kernels[LAYOUT_SLICES_OF_K],
+                                         .result = RESULT_PRODUCT,
+                                         .enqueue = multiply_then_scatter};
+    if (has_layout[LAYOUT_SLICES_OF_ROWS])
+        out[made++] = (struct contender){.name = "all-gather-cublas",
+                                         .kernel = &kernels[LAYOUT_SLICES_OF_ROWS],
+                                         .result = RESULT_PRODUCT,
+                                         .enqueue = gather_then_multiply};
+    return made;
 }
 
-bool nccl_all_gather_contender(const struct gemm_problem *problems, int count,
-                               struct contender *out) {
-    (void)problems, (void)count;
-    *out = (struct contender){.name = "all-gather-cublas",
-                              .kernel = &all_gather_kernel,
-                              .result = RESULT_PRODUCT,
-                              .enqueue = gather_then_multiply};
-    return devices_count() > 1 && open_group();
+#else
+int split_rivals(const struct gemm_problem *problems, const bool has_layout[SPLIT_LAYOUTS],
+                 struct contender *out, int room) {
+    (void)problems, (void)has_layout, (void)out, (void)room;
+    return 0;
 }
-
-void nccl_close(void) {
-    for (int device = 0; device < group.devices; ++device) {
-        devices_select(device);
-        ncclCommDestroy(group.comm[device]);
-        cublasDestroy(group.cublas[device]);
-        cudaFree(group.library[device]);
-        if (group.matrix[device]) cudaFree(group.matrix[device]);
-        group.matrix[device] = NULL;
-    }
-    if (group.devices) devices_select(0);
-    group.devices = 0;
-    group.bytes = 0;
-}
+#endif

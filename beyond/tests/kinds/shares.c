@@ -1,11 +1,12 @@
 /*
- * harness_shares.c: what the harness holds a kernel for several devices to. The kernels are loops
+ * shares.c: what the kind of chapter 13 holds a kernel for several devices to. The kernels are loops
  * on the host in the simulated memory: one that is right for each layout, and others with one
  * mistake each, which has to be found.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "13_two_gpus/split.h"
 #include "element_codec.h"
 #include "harness/experiment.h"
 #include "tests/support/expect.h"
@@ -39,33 +40,33 @@ static bool rows_sliced; /* the layout is LAYOUT_SLICES_OF_ROWS */
 
 /* One element, from the memory of those that have its operands. */
 static float product(const struct gemm_problem *p, int row, int column, int self) {
-    const int d = p->devices;
+    const int d = split_of(p)->devices;
     float sum = 0;
     for (int i = 0; i < p->k; ++i) {
         const int by_k = owner_of(i / SLICE_K, ceil_div(p->k, SLICE_K), d);
         const int a_on = rows_sliced ? owner_of(row / SLICE_M, ceil_div(p->m, SLICE_M), d) : by_k;
         const int b_on = rows_sliced ? self : by_k;
-        const element_t *const a = p->share[mistake == OWN_COPY_ONLY ? self : a_on].a;
-        sum += value_of(&a[row * p->lda + i]) * value_of(&p->share[b_on].b[column * p->ldb + i]);
+        const element_t *const a = split_of(p)->share[mistake == OWN_COPY_ONLY ? self : a_on].a;
+        sum += value_of(&a[row * p->lda + i]) * value_of(&split_of(p)->share[b_on].b[column * p->ldb + i]);
     }
     return sum;
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     (void)stream;
-    const int d = p->devices;
+    const int d = split_of(p)->devices;
     for (int row = 0; row < p->m; ++row)
         for (int column = 0; column < p->n; ++column) {
             const int owner = rows_sliced ? owner_of(column / SLICE_N, ceil_div(p->n, SLICE_N), d)
                                           : owner_of(row / SLICE_M, ceil_div(p->m, SLICE_M), d);
             if (mistake == NOT_WRITTEN && row == p->m - 1 && column == p->n - 1) continue;
-            p->share[owner].d[row * p->ldd + column].bits =
+            split_of(p)->share[owner].d[row * p->ldd + column].bits =
                 encode_element(product(p, row, column, owner), GEMM_BF16);
         }
-    if (mistake == OTHERS_ROW) p->share[0].d[(p->m - 1) * p->ldd + p->n - 1].bits = 0;
-    if (mistake == PADDING_WRITTEN) p->share[d - 1].d[(p->m - 1) * p->ldd + p->n].bits = 0;
-    memset(p->share[d - 1].workspace, 0, WORDS); /* is there */
-    if (mistake == FLAG_STAYS) p->share[d - 1].flags[WORDS - 1] = 1;
+    if (mistake == OTHERS_ROW) split_of(p)->share[0].d[(p->m - 1) * p->ldd + p->n - 1].bits = 0;
+    if (mistake == PADDING_WRITTEN) split_of(p)->share[d - 1].d[(p->m - 1) * p->ldd + p->n].bits = 0;
+    memset(split_of(p)->share[d - 1].workspace, 0, WORDS); /* is there */
+    if (mistake == FLAG_STAYS) split_of(p)->share[d - 1].flags[WORDS - 1] = 1;
     return GEMM_OK;
 }
 
@@ -84,21 +85,24 @@ static struct gemm_kernel kernel = {.name = "13_fake",
                                     .cluster = 1,
                                     .launch = launch,
                                     .workspace_bytes = words,
-                                    .flags = words};
+                                    .several_devices = true};
+static struct split_kernel split = {.flags = words};
 
-static enum exit_code run(enum gemm_layout layout, enum mistake made) {
+static enum exit_code run(enum split_layout layout, enum mistake made) {
     struct backend_info device = {0};
     struct experiment experiment;
     struct kernel_result result;
     const struct gemm_kernel *const kernels = &kernel;
-    kernel.layout = layout;
+    split.layout = layout;
+    kernel.kind = &split_kind;
+    kernel.of_kind = &split;
     kernel.function = (const void *)(uintptr_t)no_kernel;
     rows_sliced = layout == LAYOUT_SLICES_OF_ROWS;
     mistake = made;
     if (backend_open(&(struct backend_options){.type = GEMM_BF16, .gpus = GPUS}, &device)) exit(1);
     enum exit_code code = experiment_open(&experiment, &device, (struct problem_size){M, N - 1, K},
                                           GEMM_BF16, INPUT_INTEGER, 1, &kernels, 1, false);
-    EXPECT(code == EXIT_VERIFIED && experiment.shares.devices == GPUS, "cannot begin");
+    EXPECT(code == EXIT_VERIFIED && experiment.kind.problem.devices == GPUS, "cannot begin");
     if (code == EXIT_VERIFIED) {
         experiment_verify(&experiment, &kernel, &result);
         code = result.code;
@@ -109,9 +113,9 @@ static enum exit_code run(enum gemm_layout layout, enum mistake made) {
 }
 
 int main(void) {
-    for (int layout = LAYOUT_SLICES_OF_K; layout < GEMM_LAYOUTS; ++layout)
+    for (int layout = 0; layout < SPLIT_LAYOUTS; ++layout)
         for (int made = NONE; made < MISTAKES; ++made) {
-            const enum exit_code code = run((enum gemm_layout)layout, (enum mistake)made);
+            const enum exit_code code = run((enum split_layout)layout, (enum mistake)made);
             EXPECT(code == (made == NONE ? EXIT_VERIFIED : EXIT_WRONG), "layout %d, %s: code %d",
                    layout, mistake_names[made], code);
         }
