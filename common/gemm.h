@@ -16,8 +16,8 @@
  * both backends implement.
  *
  * This is all that chapters 01 to 09 need. What part two adds to it has headers of its own:
- * gemm_early.h, gemm_scales.h, gemm_matrices.h, gemm_boundaries.h, gemm_selection.h,
- * gemm_devices.h, gemm_plan.h.
+ * gemm_early.h, gemm_matrices.h, gemm_boundaries.h, gemm_selection.h, gemm_devices.h, gemm_plan.h,
+ * scaled/scales.h.
  */
 #ifndef GEMM_H
 #define GEMM_H
@@ -30,7 +30,6 @@
 #include "gemm_boundaries.h"
 #include "gemm_early.h"
 #include "gemm_matrices.h"
-#include "gemm_scales.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,7 +64,6 @@ struct gemm_problem {
     struct trace_record *trace; /* NULL, or the recorder's buffer (timeline/trace.h) */
     /* Part two: */
     enum gemm_early early;                    /* gemm_early.h */
-    struct gemm_scales scales;                /* gemm_scales.h; all zero: there are none */
     struct gemm_matrix matrix[GEMM_MATRICES]; /* gemm_matrices.h: another kind of problem's own */
     const void *of_kind; /* gemm_matrices.h: and what else its kernels are told of the problem */
 };
@@ -133,7 +131,6 @@ struct gemm_kernel {
     const struct gemm_kernel *(*select)(const struct gemm_problem *problem);
     int (*ranked)(const struct gemm_problem *problem, const struct gemm_kernel **kernels, int most);
     enum gemm_early earliest; /* gemm_early.h: the earliest launch that it is for */
-    bool tensor_scales;       /* gemm_scales.h */
     bool several_devices, follows; /* gemm_devices.h */
     const struct problem_kind *kind; /* gemm_matrices.h; NULL: D = A * B */
     const void *of_kind;             /* and what that has to know of this kernel */

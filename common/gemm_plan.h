@@ -9,13 +9,13 @@
  * gemm_launch_planned().
  *
  * A launch function can be planned if only this depends on the problem's pointers: a, b, d
- * and workspace of its args, the scales, with which the parameter then goes on (struct
+ * and workspace of its args, the scales (scaled/scales.h), with which the parameter then goes on (struct
  * gemm_scaled_args), and map_a, map_b and map_d, which are maps of A, B and D, or zero.
  */
 #ifndef GEMM_PLAN_H
 #define GEMM_PLAN_H
 
-#include "gemm_scaled_args.h"
+#include "scaled/scales.h"
 
 enum {
     GEMM_PLAN_LAUNCHES = 2,    /* most of one problem */
@@ -87,7 +87,8 @@ static inline bool gemm_plan_set_pointers(struct gemm_planned *planned,
     args->b = p->b;
     args->d = p->d;
     args->workspace = (float *)p->workspace;
-    if (p->scales.a) planned->parameter.scaled.scales = p->scales;
+    if (p->matrix[MATRIX_SCALES_A].memory)
+        planned->parameter.scaled.scales = gemm_scales_of(p->matrix);
     return gemm_plan_move(&args->map_a, p->a) && gemm_plan_move(&args->map_b, p->b) &&
            gemm_plan_move(&args->map_d, p->d);
 }

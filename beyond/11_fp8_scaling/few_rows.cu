@@ -9,7 +9,7 @@
  * memory. What it costs: a scale of A belongs to a column of the accumulators, so a promotion needs
  * many scales where kernel.cu needs two.
  */
-#include "gemm_scaled_args.h"
+#include "scaled/scales.h"
 #ifndef BM
 #define BM 16 /* rows of the CTA's tile: 8 to 128 in steps of 8 */
 #endif
@@ -222,10 +222,10 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args *gemm = &args.gemm;
     if (gemm_tensor_map(&gemm->map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&gemm->map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_scale_a, GEMM_FP32, p->scales.a, gemm->tiles_k, p->m,
-                        p->scales.pitch_a, 1, BM, SWIZZLE_NONE) ||
-        gemm_tensor_map(&args.map_scale_b, GEMM_FP32, p->scales.b, gemm->tiles_n, gemm->tiles_k,
-                        p->scales.pitch_b, 1, SCALES_B, SWIZZLE_NONE))
+        gemm_tensor_map(&args.map_scale_a, GEMM_FP32, args.scales.a, gemm->tiles_k, p->m,
+                        args.scales.pitch_a, 1, BM, SWIZZLE_NONE) ||
+        gemm_tensor_map(&args.map_scale_b, GEMM_FP32, args.scales.b, gemm->tiles_n, gemm->tiles_k,
+                        args.scales.pitch_b, 1, SCALES_B, SWIZZLE_NONE))
         return GEMM_UNSUPPORTED;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, 1, stream);
     const int tiles = gemm->tiles_m * gemm->tiles_n;
@@ -241,4 +241,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .kind = &scaled_kind,
 };

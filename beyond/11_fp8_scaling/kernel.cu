@@ -9,7 +9,7 @@
  * of the same tile. What it costs: a stage of the ring for the staging memory, 1 KB of each other
  * one, and a proxy fence, because ordinary loads have read what the TMA will overwrite.
  */
-#include "gemm_scaled_args.h"
+#include "scaled/scales.h"
 #define STAGED_PARTS 2 /* of part_store.h */
 #define RASTER_GROUP 8 /* of tile_order.h; in clusters */
 #include "building_blocks/part_store.h"
@@ -235,10 +235,10 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct gemm_args *gemm = &args.gemm;
     if (gemm_tensor_map(&gemm->map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&gemm->map_b, GEMM_E4M3, p->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
-        gemm_tensor_map(&args.map_scale_a, GEMM_FP32, p->scales.a, gemm->tiles_k, p->m,
-                        p->scales.pitch_a, 1, BM, SWIZZLE_NONE) ||
-        gemm_tensor_map(&args.map_scale_b, GEMM_FP32, p->scales.b, gemm->tiles_n, gemm->tiles_k,
-                        p->scales.pitch_b, 1, SCALES_B, SWIZZLE_NONE) ||
+        gemm_tensor_map(&args.map_scale_a, GEMM_FP32, args.scales.a, gemm->tiles_k, p->m,
+                        args.scales.pitch_a, 1, BM, SWIZZLE_NONE) ||
+        gemm_tensor_map(&args.map_scale_b, GEMM_FP32, args.scales.b, gemm->tiles_n, gemm->tiles_k,
+                        args.scales.pitch_b, 1, SCALES_B, SWIZZLE_NONE) ||
         gemm_tensor_map(&gemm->map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M,
                         EPILOGUE_N, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
@@ -255,4 +255,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .kind = &scaled_kind,
 };

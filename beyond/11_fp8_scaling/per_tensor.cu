@@ -6,7 +6,7 @@
  * element of D is scaled once, at the end. What it costs: one scale has to fit the whole matrix,
  * and the Tensor Core adds e4m3 with 14 bits, so the error grows with k.
  */
-#include "gemm_scaled_args.h"
+#include "scaled/scales.h"
 #define RASTER_GROUP 8 /* of tile_order.h; in clusters */
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
@@ -170,11 +170,13 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     return gemm_launch_kernel(&launch, &args);
 }
 
+static const struct scaled_kernel scaled = {.tensor_scales = true};
+
 const struct gemm_kernel GEMM_KERNEL = {
     .name = "11_fp8_scaling", .variant = GEMM_VARIANT,
     .technique = "e4m3: twice the k in the same bytes; one scale for each operand",
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
-    .tensor_scales = true,
+    .kind = &scaled_kind, .of_kind = &scaled,
 };

@@ -7,7 +7,7 @@
  * registers for both sets, so that a warpgroup multiplies half of its rows at a time. And the
  * warpgroup has nothing in flight while it waits, fetches the scales and adds.
  */
-#include "gemm_scaled_args.h"
+#include "scaled/scales.h"
 #define BUFFERS 1      /* of epilogue_store.h */
 #define RASTER_GROUP 8 /* of tile_order.h; in clusters */
 #include "building_blocks/epilogue_store.h"
@@ -193,4 +193,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .kind = &scaled_kind,
 };

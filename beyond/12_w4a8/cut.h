@@ -11,10 +11,10 @@
 
 #include <assert.h>
 
-#include "gemm_scaled_args.h"
+#include "scaled/scales.h"
 #include "building_blocks/cluster_splits.h"
 #include "hopper/thread.h"
-#include "w4_block.h"
+#include "scaled/w4_block.h"
 
 enum {
     LINE = 128, /* bytes that the TMA moves as a row of blocks */
@@ -75,7 +75,7 @@ static inline enum gemm_status launch_tiles(const struct gemm_kernel *kernel,
     struct gemm_launch launch = gemm_launch_of(kernel, 1, stream);
     const int tiles = args.gemm.tiles_m * args.gemm.tiles_n;
     args.gemm.splits = cluster_splits(launch, tiles, args.gemm.tiles_k);
-    args.scales = p->scales;
+    args.scales = gemm_scales_of(p->matrix);
     args.parts = cluster_parts_of(args.gemm.splits, args.gemm.tiles_k);
     args.rows = divisor_of((uint32_t)args.gemm.tiles_m);
     launch.grid = tiles * args.gemm.splits;

@@ -9,7 +9,7 @@
 
 #include "hopper/w4.h"
 #include "hopper/wgmma.h"
-#include "w4_block.h"
+#include "scaled/w4_block.h"
 
 /* A thread's part of the 64 channels of a consumer, as it lies in memory: 32 weights for every 64
  * of k, and the scales of its two channels. */

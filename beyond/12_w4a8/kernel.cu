@@ -8,7 +8,7 @@
  * the Tensor Core works. What it costs: a second set of fragments, because a set must not change
  * while the Tensor Core may still read it.
  */
-#include "gemm_scaled_args.h"
+#include "scaled/scales.h"
 #include "building_blocks/pipeline.h"
 #include "hopper/element.h"
 #include "hopper/registers.h"
@@ -199,4 +199,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .function = (const void *)kernel,
     .launch = launch,
     .workspace_bytes = NULL,
+    .kind = &w4a8_kind,
 };

@@ -8,7 +8,7 @@
  * registers, so that one CTA has an SM to itself; and unrolled code, because nvcc keeps
  * multiplications under way from one pass of a loop to the next only where no loop is.
  */
-#include "gemm_scaled_args.h"
+#include "scaled/scales.h"
 #include "building_blocks/pipeline.h"
 #include "hopper/element.h"
 #include "hopper/registers.h"
@@ -257,4 +257,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .function = (const void *)kernel,
     .launch = launch,
     .workspace_bytes = NULL,
+    .kind = &w4a8_kind,
 };

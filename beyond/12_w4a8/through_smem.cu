@@ -10,7 +10,7 @@
  * eight are read again; two more barriers of the warpgroup; and a proxy fence, because ordinary
  * loads read what the TMA overwrites, and ordinary stores write what wgmma reads.
  */
-#include "gemm_scaled_args.h"
+#include "scaled/scales.h"
 #include "building_blocks/pipeline.h"
 #include "hopper/element.h"
 #include "hopper/registers.h"
@@ -212,4 +212,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .function = (const void *)kernel,
     .launch = launch,
     .workspace_bytes = NULL,
+    .kind = &w4a8_kind,
 };

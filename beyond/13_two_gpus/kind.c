@@ -334,10 +334,6 @@ static const struct kind_memory memory = {.open = open_shares,
 
 /* ---- what D must be ---- */
 
-static bool reference(const struct kind_problem *p, struct reference *reference) {
-    return reference_make(reference, p->operands);
-}
-
 static int rounded_parts(const struct kind_problem *p, const struct gemm_kernel *kernel) {
     const struct split_kernel *const split = split_kernel_of(kernel);
     return split->rounds_parts ? p->devices - 1 : 0;
@@ -348,7 +344,7 @@ static int integer_limit(const struct gemm_kernel *const *kernels, int count, in
                          enum gemm_type type) {
     const double exact =
         type == GEMM_BF16 ? 0x1p8 : 0x1p11; /* whole numbers up to it are of the type */
-    const int most = input_integer_limit(terms, type, false);
+    const int most = input_integer_limit(terms, type);
     bool rounds = false;
     for (int i = 0; i < count; ++i)
         rounds |= split_kernel_of(kernels[i])->rounds_parts;
@@ -375,7 +371,7 @@ static int split_baselines(const struct gemm_problem *problems, int count, uint3
 
 const struct problem_kind split_kind = {.formula = "D = A * B",
                                         .integer_limit = integer_limit,
-                                        .reference = reference,
+                                        .reference = product_reference,
                                         .rounded_parts = rounded_parts,
                                         .baselines = split_baselines,
                                         .library = "cublas",

@@ -53,13 +53,13 @@ static void fill(const struct kind_problem *p, int matrix, int row, void *elemen
 }
 
 static int bias_matrices(const struct kind_problem *p, struct kind_matrix *matrix) {
-    matrix[BIAS] = (struct kind_matrix){"bias", p->type, 1, p->n, false};
+    matrix[BIAS] = (struct kind_matrix){"bias", p->type, 1, p->n, false, false};
     return BIAS + 1;
 }
 
 static int fused_matrices(const struct kind_problem *p, struct kind_matrix *matrix) {
     bias_matrices(p, matrix);
-    matrix[C] = (struct kind_matrix){"C", p->type, p->m, p->n, false};
+    matrix[C] = (struct kind_matrix){"C", p->type, p->m, p->n, false, false};
     return FUSED_MATRICES;
 }
 
@@ -84,6 +84,7 @@ const struct problem_kind bias_gelu_kind = {.name = "bias-gelu",
                                             .formula = "D = gelu(A * B + bias)",
                                             .further_terms = 1,
                                             .matrices = bias_matrices,
+                                            .draws = true,
                                             .fill = fill,
                                             .is_exact = is_exact,
                                             .value = value,
@@ -94,6 +95,7 @@ const struct problem_kind fused_kind = {.name = "fused",
                                         .formula = "D = gelu(A * B + bias + C)",
                                         .further_terms = 2,
                                         .matrices = fused_matrices,
+                                        .draws = true,
                                         .fill = fill,
                                         .is_exact = is_exact,
                                         .value = value,
@@ -159,9 +161,9 @@ static void quantize_extents(const struct kind_problem *p, struct kind_extents *
 /* The scales lie as gemm_scales.h has those of A. */
 static int quantize_matrices(const struct kind_problem *p, struct kind_matrix *matrix) {
     bias_matrices(p, matrix);
-    matrix[QUANTIZED] = (struct kind_matrix){"quantized D", GEMM_E4M3, p->m, p->n, true};
+    matrix[QUANTIZED] = (struct kind_matrix){"quantized D", GEMM_E4M3, p->m, p->n, true, false};
     matrix[SCALES] =
-        (struct kind_matrix){"scales", GEMM_FP32, ceil_div(p->n, SCALE_BLOCK), p->m, true};
+        (struct kind_matrix){"scales", GEMM_FP32, ceil_div(p->n, SCALE_BLOCK), p->m, true, false};
     return QUANTIZE_MATRICES;
 }
 
@@ -220,6 +222,7 @@ const struct problem_kind quantize_kind = {.name = "quantize",
                                            .further_terms = 1,
                                            .extents = quantize_extents,
                                            .matrices = quantize_matrices,
+                                           .draws = true,
                                            .fill = fill,
                                            .is_exact = is_exact,
                                            .value = quantize_value,

@@ -8,7 +8,7 @@
  * scales only at every fourth: each box has four scales more. And no CTA knows how many tiles it
  * will get, so the cluster ends with a barrier.
  */
-#include "gemm_scaled_args.h"
+#include "scaled/scales.h"
 #include "building_blocks/group_store.h"
 #include "building_blocks/pipeline.h"
 #include "hopper/cluster.h"
@@ -280,6 +280,8 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     struct grouped_args all;
     const int groups = grouped_of(p)->groups;
     all.scaled = gemm_scaled_args_of(p, BM, BN, BK);
+    all.scaled.scales = gemm_scales_of(&p->matrix[GROUPED_SCALES]);
+    const struct gemm_scales *const scales = &all.scaled.scales;
     all.groups = grouping_of(p);
     struct gemm_args *gemm = &all.scaled.gemm;
     gemm->tiles_m += groups; /* at most: the rows of each are cut off once */
@@ -289,10 +291,10 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     if (gemm_tensor_map(&gemm->map_a, GEMM_E4M3, p->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&gemm->map_b, GEMM_E4M3, p->b, rows_b, p->k, p->ldb, BN, BK,
                         SWIZZLE_128B) ||
-        gemm_tensor_map(&all.scaled.map_scale_a, GEMM_FP32, p->scales.a, gemm->tiles_k, p->m,
-                        p->scales.pitch_a, 1, SCALES_A, SWIZZLE_NONE) ||
-        gemm_tensor_map(&all.scaled.map_scale_b, GEMM_FP32, p->scales.b, rows_b / SCALE_BLOCK,
-                        gemm->tiles_k, p->scales.pitch_b, PARTS, SCALES_B, SWIZZLE_NONE) ||
+        gemm_tensor_map(&all.scaled.map_scale_a, GEMM_FP32, scales->a, gemm->tiles_k, p->m,
+                        scales->pitch_a, 1, SCALES_A, SWIZZLE_NONE) ||
+        gemm_tensor_map(&all.scaled.map_scale_b, GEMM_FP32, scales->b, rows_b / SCALE_BLOCK,
+                        gemm->tiles_k, scales->pitch_b, PARTS, SCALES_B, SWIZZLE_NONE) ||
         gemm_tensor_map(&gemm->map_d, ELEMENT_TYPE, p->d, p->m, p->n, p->ldd, EPILOGUE_M,
                         EPILOGUE_N, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;

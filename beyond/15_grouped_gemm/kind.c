@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "harness/problem_kind.h"
+#include "scaled/formats.h"
 #include "splitmix64.h"
 
 #if !KIND_ON_GPU /* the simulator times nothing */
@@ -90,13 +90,22 @@ static void extents(const struct kind_problem *p, struct kind_extents *extents) 
 
 static int matrices(const struct kind_problem *p, struct kind_matrix *matrix) {
     matrix[FIRST_ROWS] =
-        (struct kind_matrix){"the groups' first rows", GEMM_FP32, 1, groups_of(p) + 1, false};
-    return GROUPED_MATRICES;
+        (struct kind_matrix){"the groups' first rows", GEMM_FP32, 1, groups_of(p) + 1, false, false};
+    return GROUPED_SCALES +
+           (p->type == GEMM_E4M3 ? scaled_matrices(p, &matrix[GROUPED_SCALES]) : 0);
 }
 
 static void fill(const struct kind_problem *p, int matrix, int row, void *words) {
-    (void)matrix, (void)row;
-    memcpy(words, grouped(p)->first_row, (size_t)(groups_of(p) + 1) * sizeof(int));
+    if (matrix == FIRST_ROWS)
+        memcpy(words, grouped(p)->first_row, (size_t)(groups_of(p) + 1) * sizeof(int));
+    else
+        scaled_row(p->operands, matrix - GROUPED_SCALES, row, words);
+}
+
+static const struct operand_format *format(enum gemm_type type,
+                                           const struct gemm_kernel *const *kernels, int count) {
+    (void)kernels, (void)count;
+    return type == GEMM_E4M3 ? &blocks_format : &elements_format;
 }
 
 /* The row of B that makes this element: its group's is the last that begins no later. */
@@ -135,6 +144,7 @@ const struct problem_kind grouped_kind = {.name = "grouped",
                                           .option_count = OPTIONS,
                                           .prepare = prepare,
                                           .of_kind_bytes = sizeof(struct grouped),
+                                          .format = format,
                                           .extents = extents,
                                           .matrices = matrices,
                                           .fill = fill,

@@ -75,7 +75,10 @@ static enum gemm_status enqueue_08(const struct contender *self, const struct ge
 static enum gemm_status enqueue_11(const struct contender *self, const struct gemm_problem *p,
                                    void *stream) {
     (void)self;
-    return kernel_11_fp8_scaling_e4m3.launch(p, stream);
+    struct gemm_problem own = *p;
+    own.matrix[MATRIX_SCALES_A] = p->matrix[GROUPED_SCALES + MATRIX_SCALES_A];
+    own.matrix[MATRIX_SCALES_B] = p->matrix[GROUPED_SCALES + MATRIX_SCALES_B];
+    return kernel_11_fp8_scaling_e4m3.launch(&own, stream);
 }
 
 /* The call's pointers, of the `count` groups that are not empty. NULL: too many calls. */

@@ -96,10 +96,12 @@ static bool align(struct gemm_problem *p, char *memory) {
     bool good = copy_groups(of, (void *)p->a, to, old.a, from, p->lda * element, p->k * element,
                             gpu_state.stream);
     if (gpu_state.type != GEMM_E4M3) return good;
-    p->scales.a = scales;
-    p->scales.pitch_a = p->m;
+    const struct gemm_scales from_a = gemm_scales_of(&old.matrix[GROUPED_SCALES]);
+    p->matrix[MATRIX_SCALES_A].memory = scales;
+    p->matrix[MATRIX_SCALES_A].ld = p->m;
+    p->matrix[MATRIX_SCALES_B] = old.matrix[GROUPED_SCALES + MATRIX_SCALES_B];
     for (int64_t k = 0; k < ceil_div(p->k, SCALE_BLOCK) && good; ++k) /* one scale for each row */
-        good = copy_groups(of, scales + k * p->m, to, old.scales.a + k * old.scales.pitch_a, from,
+        good = copy_groups(of, scales + k * p->m, to, from_a.a + k * from_a.pitch_a, from,
                            sizeof *scales, sizeof *scales, gpu_state.stream);
     return good;
 }

@@ -107,8 +107,8 @@ static void extents(const struct kind_problem *p, struct kind_extents *extents) 
 
 static int matrices(const struct kind_problem *p, struct kind_matrix *matrix) {
     const struct attention_problem *const of = attention(p);
-    matrix[VALUES] = (struct kind_matrix){"V", p->type, p->n, of->kv_heads * p->k, false};
-    matrix[LSE] = (struct kind_matrix){"LSE", GEMM_FP32, of->heads, p->m, true};
+    matrix[VALUES] = (struct kind_matrix){"V", p->type, p->n, of->kv_heads * p->k, false, false};
+    matrix[LSE] = (struct kind_matrix){"LSE", GEMM_FP32, of->heads, p->m, true, false};
     return ATTENTION_MATRICES;
 }
 
@@ -383,7 +383,7 @@ enum { TERMS_OF_ONES = 1 << 23 };
         .options = options, .choices = choices, .option_count = OPTIONS, .refuse = refuse,         \
         .depth = (d), .further_terms = TERMS_OF_ONES, .prepare = prepare,                          \
         .of_kind_bytes = sizeof(struct attention_inputs), .extents = extents,                      \
-        .matrices = matrices, .fill = fill, .is_exact = is_exact, .value = value,                  \
+        .matrices = matrices, .draws = true, .fill = fill, .is_exact = is_exact, .value = value,   \
         .infinite = infinite, .error = error, .cost = cost, .flops = flops,                        \
         .baselines = attention_rivals                                                              \
     }

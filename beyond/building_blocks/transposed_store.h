@@ -11,7 +11,7 @@
 #define BUILDING_BLOCKS_TRANSPOSED_STORE_H
 
 #include "building_blocks/epilogue_store.h"
-#include "gemm_scaled_args.h"
+#include "scaled/scales.h"
 
 /* The scale of a row of A; 0 beyond m. Any thread. */
 DEVICE float scale_of_row(const struct gemm_scaled_args *args, int row, float unit) {

@@ -13,8 +13,8 @@
 # the variants in TRACED. TYPES are the element types that its kernels are compiled for (default:
 # fp16 bf16; with e4m3 and w4a8, D is bf16), `variant:e4m3` the only one of a variant, GPUS the
 # number of GPUs that they need (default: 1). KIND is the C file with the struct problem_kind of a
-# chapter whose kernels compute something else than A * B (harness/problem_kind.h), RIVALS the CUDA
-# files with its baselines, to which the kernel of FROM is linked, too (gpu/from_kernel.h), and
+# chapter whose kernels name one (harness/problem_kind.h), with a path if several share it, RIVALS
+# the CUDA and C files with its baselines, to which the kernel of FROM is linked, too (gpu/from_kernel.h), and
 # behind them further chapters whose kernels are. PTX is the lowest compute capability of the GPUs
 # that the chapter's kernels can run on, such as 80 for 8.0, where these are more than 9.0;
 # `variant:90` says so of one.
@@ -275,9 +275,16 @@ function(add_kind_object backend directory target objects)
   get_property(kind GLOBAL PROPERTY HOPPER_KIND_${directory})
   set(${objects} "" PARENT_SCOPE)
   if(kind)
-    add_library(${target} OBJECT ${PROJECT_SOURCE_DIR}/${directory}/${kind})
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/common ${HOPPER_INCLUDES})
-    target_compile_definitions(${target} PRIVATE KIND_ON_GPU=$<STREQUAL:${backend},gpu>)
+    if(kind MATCHES "/") # several chapters share it
+      string(MAKE_C_IDENTIFIER ${backend}_kind_${kind} target)
+    else()
+      set(kind ${directory}/${kind})
+    endif()
+    if(NOT TARGET ${target})
+      add_library(${target} OBJECT ${PROJECT_SOURCE_DIR}/${kind})
+      target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/common ${HOPPER_INCLUDES})
+      target_compile_definitions(${target} PRIVATE KIND_ON_GPU=$<STREQUAL:${backend},gpu>)
+    endif()
     set(found $<TARGET_OBJECTS:${target}>)
     get_property(rivals GLOBAL PROPERTY HOPPER_RIVALS_${directory})
     if(rivals AND backend STREQUAL "gpu")
@@ -532,16 +539,17 @@ function(add_chapters backend language libraries services)
         endforeach()
       endif()
     endforeach()
-    add_kind_object(${backend} ${chapter} ${backend}_kind_${program} kind_objects)
-    list(APPEND objects ${kind_objects})
-    list(APPEND step_objects ${kind_objects})
-    if(kind_objects)
-      list(APPEND kinds $<TARGET_OBJECTS:${backend}_kind_${program}>)
-    endif()
     get_property(library GLOBAL PROPERTY HOPPER_LIBRARY_${chapter})
     if(library)
       add_chapter_library(${backend}_${program}_library ${language} ${chapter} ${library}
         "${objects}" ${services})
+    endif()
+    add_kind_object(${backend} ${chapter} ${backend}_kind_${program} kind_objects)
+    list(APPEND objects ${kind_objects})
+    list(APPEND step_objects ${kind_objects})
+    if(kind_objects)
+      list(GET kind_objects 0 kind)
+      list(APPEND kinds ${kind})
     endif()
     if(NOT PROJECT_IS_TOP_LEVEL)
       continue()
@@ -572,6 +580,9 @@ function(add_chapters backend language libraries services)
   if(NOT PROJECT_IS_TOP_LEVEL)
     return()
   endif()
+  list(REMOVE_DUPLICATES all_objects) # chapters may share a kind
+  list(REMOVE_DUPLICATES tour_objects)
+  list(REMOVE_DUPLICATES kinds)
   set(kernels ${backend}_kernels${HOPPER_HOUSE})
   add_library(${kernels}_objects STATIC ${all_objects})
   set_target_properties(${kernels}_objects PROPERTIES LINKER_LANGUAGE ${language})

@@ -11,7 +11,7 @@
 #include "gpu/cuda_call.h"
 #include "gpu/gpu_state.h"
 #include "gpu/read_only.h"
-#include "w4_block.h"
+#include "scaled/w4_block.h"
 
 static float *operands; /* in global memory: normal(0, 1), followed by what the kernels write */
 

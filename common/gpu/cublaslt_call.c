@@ -12,6 +12,7 @@
 #include "gpu/cublaslt_algorithm.h"
 #include "gpu/cuda_call.h"
 #include "gpu/gpu_state.h"
+#include "scaled/scales.h"
 
 /* A way, described for a problem. */
 struct setup {
@@ -45,9 +46,10 @@ static bool set(struct setup *s, cublasLtMatmulDescAttributes_t attribute, const
  * from one buffer to the next. */
 static bool set_pointers(struct setup *s, const struct gemm_problem *p) {
     const int bias = s->way->bias;
+    const struct gemm_scales scales = gemm_scales_of(p->matrix);
     return (s->way->scaling == SCALING_NONE ||
-            (set(s, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &p->scales.b, sizeof p->scales.b) &&
-             set(s, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &p->scales.a, sizeof p->scales.a))) &&
+            (set(s, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &scales.b, sizeof scales.b) &&
+             set(s, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &scales.a, sizeof scales.a))) &&
            (bias == CUBLASLT_NO_MATRIX ||
             set(s, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &p->matrix[bias].memory,
                 sizeof p->matrix[bias].memory));

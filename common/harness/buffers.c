@@ -95,27 +95,8 @@ bool slab_read(const struct buffers *buffers, const struct slab *slab, int set, 
     return true;
 }
 
-/* Scales, `rows` of `pitch`. */
-static bool open_scales(struct buffers *buffers, struct slab *slab, const float *host, int rows,
-                        int pitch, const char *label) {
-    const int64_t floats = (int64_t)rows * pitch;
-    return slab_alloc(slab, buffers, 0, floats * 2, label, false) &&
-           slab_fill(buffers, slab, (const uint16_t *)(const void *)host, padding_of(GEMM_FP32));
-}
-
-static struct gemm_scales scales_of(const struct buffers *buffers, const struct operands *o,
-                                    int set) {
-    if (!gemm_type_is_scaled(o->type)) return (struct gemm_scales){0};
-    const float *const a =
-        (const float *)(const void *)slab_matrix(buffers, &buffers->scale_a, set);
-    if (o->type == GEMM_W4A8) return (struct gemm_scales){.a = a, .pitch_a = o->scale_a_pitch};
-    return (struct gemm_scales){
-        a, (const float *)(const void *)slab_matrix(buffers, &buffers->scale_b, set),
-        o->scale_a_pitch, o->scale_b_pitch};
-}
-
 static bool alloc_b(struct buffers *buffers, const struct operands *o, int64_t in_16_bits) {
-    if (o->type == GEMM_W4A8) /* blocks */
+    if (o->format->packed_bytes)
         return slab_alloc(&buffers->b, buffers, 0, operand_bytes(o, 'B') / 2, "B", false);
     return slab_alloc_rows(&buffers->b, buffers, o->n, o->ldb / in_16_bits,
                            o->device_ldb / in_16_bits, "B", false);
@@ -149,14 +130,6 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
     if (!slab_fill(buffers, &buffers->a, o->a, padding) ||
         !slab_fill(buffers, &buffers->b, o->b, padding))
         return EXIT_NO_DEVICE; /* the backend has said why */
-    const int k_blocks = o->type == GEMM_W4A8 ? 1 : ceil_div(o->k, SCALE_BLOCK);
-    if (gemm_type_is_scaled(o->type) && !open_scales(buffers, &buffers->scale_a, o->scale_a,
-                                                     k_blocks, o->scale_a_pitch, "scales of A"))
-        return EXIT_NO_DEVICE;
-    if (o->type == GEMM_E4M3 &&
-        !open_scales(buffers, &buffers->scale_b, o->scale_b, ceil_div(o->n, SCALE_BLOCK),
-                     o->scale_b_pitch, "scales of B"))
-        return EXIT_NO_DEVICE;
     for (int set = 0; set < sets; ++set)
         buffers->problems[set] = (struct gemm_problem){
             .m = o->m,
@@ -170,7 +143,6 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
             .d = buffers_output(buffers, 0, set),
             .workspace = buffers->workspace,
             .tile_counter = buffers->tile_counters + set * GEMM_COUNTERS,
-            .scales = scales_of(buffers, o, set),
         };
     return EXIT_VERIFIED;
 }
@@ -178,8 +150,6 @@ enum exit_code buffers_open(struct buffers *buffers, const struct operands *o,
 void buffers_close(struct buffers *buffers) {
     if (buffers->a.memory) backend_free(buffers->a.memory);
     if (buffers->b.memory) backend_free(buffers->b.memory);
-    if (buffers->scale_a.memory) backend_free(buffers->scale_a.memory);
-    if (buffers->scale_b.memory) backend_free(buffers->scale_b.memory);
     for (int i = 0; i < buffers->output_count; ++i)
         backend_free(buffers->outputs[i].memory);
     if (buffers->workspace) backend_free(buffers->workspace);

@@ -33,7 +33,6 @@ struct buffers {
     int64_t guard;                       /* elements */
     int64_t rows, columns_padded, pitch; /* of D: on the host, and there */
     struct slab a, b, outputs[MAX_OUTPUTS];
-    struct slab scale_a, scale_b; /* of e4m3; else empty */
     int output_count;
     void *workspace;
     size_t workspace_bytes;

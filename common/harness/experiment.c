@@ -158,19 +158,17 @@ static enum exit_code open_with(struct experiment *e, const struct backend_info 
     memset(e, 0, sizeof *e);
     e->device = device;
     e->size = size;
+    timeline_operands = type;
     if (!are_of_a_kind(kernels, count, size.k)) return EXIT_USAGE;
     if (!memory_suffices(size, device)) return EXIT_NO_DEVICE;
     progress("making %d x %d x %d %s input", size.m, size.n, size.k, input_names[input]);
-    bool tensor_scales = false; /* if one of the kernels knows no others */
-    for (int i = 0; i < count; ++i)
-        tensor_scales |= type == GEMM_E4M3 && kernels[i]->tensor_scales;
     const struct problem_kind *const kind = kind_of(kernels[0]);
     const struct kind_extents is =
         kind_begin(&e->kind, kind, size.m, size.n, size.k, type, input, seed);
     if (!extents_are_counted(&is)) return EXIT_USAGE;
     const int limit = kind_integer_limit(kernels, count, (int)is.k, type);
-    if (!operands_make(&e->operands, (int)is.a_rows, (int)is.b_rows, (int)is.k, type, input, seed,
-                       limit, tensor_scales)) {
+    if (!operands_make(&e->operands, kind_format(kernels, count, type), (int)is.a_rows,
+                       (int)is.b_rows, (int)is.k, type, input, seed, limit)) {
         complain("no memory for the matrices; choose smaller sizes");
         return EXIT_NO_DEVICE;
     }
@@ -206,7 +204,7 @@ enum exit_code experiment_open_sets(struct experiment *e, const struct backend_i
 void experiment_close(struct experiment *e) {
     kind_close(&e->kind);
     buffers_close(&e->buffers);
-    reference_free(&e->e4m3_reference);
+    reference_free(&e->other_reference);
     operands_free(&e->operands);
     free(e->view);
     free(e->library);
@@ -237,12 +235,23 @@ bool experiment_poison(struct experiment *e, const struct gemm_kernel *kernel, i
            (!memory || memory->poison(&e->kind.problem, &e->buffers, output));
 }
 
-/* The reference for operands as a contender takes them. */
-static const struct reference *reference_for(struct experiment *e, const struct operands *o) {
-    if (!o->e4m3_weights) return &e->kind.d;
-    if (!e->e4m3_reference.samples && !reference_make(&e->e4m3_reference, o))
+/* How the operands are for what leaves such a result; NULL: it is no result to be compared. */
+static const struct operand_format *read_as(const struct experiment *e,
+                                            enum contender_result result) {
+    const struct problem_kind *const kind = e->kind.problem.kind;
+    if (kind->read_as) return kind->read_as(&e->operands, result);
+    return result == RESULT_PRODUCT || result == RESULT_ROUNDED ? e->operands.format : NULL;
+}
+
+/* The reference for operands in this format. */
+static const struct reference *reference_for(struct experiment *e,
+                                             const struct operand_format *format) {
+    struct operands operands = e->operands;
+    operands.format = format;
+    if (format == e->operands.format) return &e->kind.d;
+    if (!e->other_reference.samples && !reference_make(&e->other_reference, &operands))
         no_memory_for("a second reference");
-    return &e->e4m3_reference;
+    return &e->other_reference;
 }
 
 bool experiment_check_output(struct experiment *e, const char *what,
@@ -258,28 +267,26 @@ bool experiment_check_output(struct experiment *e, const char *what,
                                 &clean)
                  : buffers_read(&e->buffers, output, set, e->view)))
         return false;
-    struct operands operands = e->operands;
-    operands.e4m3_weights = contender->result == RESULT_E4M3_WEIGHTS;
-    const bool rounded = contender->result == RESULT_ROUNDED || operands.e4m3_weights;
+    const struct operands *const operands = &e->operands;
+    const struct operand_format *const format = read_as(e, contender->result);
+    const bool as_made = format == operands->format;
+    const bool rounded = contender->result == RESULT_ROUNDED || !as_made;
     const struct output_view view = {
         .what = what,
         .label = "D",
         .kernel = kernel,
         .memory = e->view,
         .guard = e->buffers.guard,
-        .rows = operands.d_rows,
-        .columns = operands.d_columns,
-        .ld = operands.ldd,
-        .type = gemm_output_type(operands.type),
-        /* But for zeros nothing is, if partial sums are rounded, or never promoted though k is any. */
-        .exact = kind_is_exact(&e->kind, KIND_D) && (!rounded || operands.input == INPUT_ZEROS),
+        .rows = operands->d_rows,
+        .columns = operands->d_columns,
+        .ld = operands->ldd,
+        .type = gemm_output_type(operands->type),
+        /* But for zeros nothing is, if partial sums are rounded, or operands are read otherwise. */
+        .exact = kind_is_exact(&e->kind, KIND_D) && (!rounded || operands->input == INPUT_ZEROS),
         .rounded_sums = contender->result == RESULT_ROUNDED,
         .rounded_parts =
             kernel && kind->rounded_parts ? kind->rounded_parts(&e->kind.problem, kernel) : 0};
-    const struct reference *const reference = reference_for(e, &operands);
-    /* The library's weights are not rounded. */
-    const uint16_t *const library = operands.e4m3_weights ? NULL : e->library;
-    *verdict = verify_output(&view, reference, library);
+    *verdict = verify_output(&view, reference_for(e, format), as_made ? e->library : NULL);
     if (!kind_check(&e->kind, &e->buffers, what, output, set, verdict)) return false;
     if (!clean || !buffers_counters_zero(&e->buffers, set, what)) verdict->verified = false;
     return verdict->verified;
@@ -287,19 +294,12 @@ bool experiment_check_output(struct experiment *e, const char *what,
 
 /* ---- baselines ---- */
 
-/* Is what it leaves in D the product that was asked for? */
-static bool is_comparable(const struct experiment *e, const struct contender *contender) {
-    return contender->result == RESULT_PRODUCT || contender->result == RESULT_ROUNDED ||
-           contender->result == RESULT_E4M3_WEIGHTS ||
-           (contender->result == RESULT_ONE_SCALE && e->operands.tensor_scales);
-}
-
 /* Runs a baseline once and verifies the result, if it can be. */
 static void verify_baseline(struct experiment *e, struct baseline_result *result) {
     const struct contender *contender = &result->contender;
     double cycles;
     result->code = EXIT_VERIFIED;
-    if (!is_comparable(e, contender)) return;
+    if (!read_as(e, contender->result)) return;
     result->code = EXIT_WRONG;
     if (!experiment_poison(e, contender->kernel, 0)) return;
     const struct gemm_problem problem = experiment_problem(e, contender->kernel, 0, 0);

@@ -45,7 +45,7 @@ struct experiment {
     const struct backend_info *device;
     struct problem_size size;
     struct operands operands;
-    struct reference e4m3_reference; /* of RESULT_E4M3_WEIGHTS, once it has been needed */
+    struct reference other_reference; /* of operands read otherwise, once it has been needed */
     struct buffers buffers;
     struct kind_run kind;
     uint16_t *view;    /* an output on the host: guard, D, guard */

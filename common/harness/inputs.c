@@ -30,32 +30,13 @@ uint64_t input_hash(uint64_t seed, uint64_t position) {
     return mix(mix(seed + golden) + (position + 1) * golden);
 }
 
-int input_integer_limit(int k, enum gemm_type type, bool tensor_scales) {
+int input_integer_limit(int k, enum gemm_type type) {
     int limit = 0;
-    if (gemm_type_is_scaled(type)) {
-        const double added = tensor_scales || k < SCALE_BLOCK ? k : SCALE_BLOCK;
-        limit = (int)fmin(sqrt(E4M3_EXACT_SUM / added), sqrt(0x1p24 / MOST_INTEGER_SCALE / k));
-        return limit < 16 ? limit : 16; /* greater ones have no e4m3 */
-    }
     while (limit < 256) {
         const double next = limit + 1;
         if (k * next * next > 0x1p24) break;
         /* Eight deviations of a sum, and the largest one product alone. */
         if (type == GEMM_FP16 && next * next * fmin(k, 8 * sqrt(k)) > 60000) break;
-        ++limit;
-    }
-    return limit;
-}
-
-int input_integer_limit_of_parts(int k, enum gemm_type type) {
-    const double exact =
-        type == GEMM_BF16 ? 0x1p8 : 0x1p11; /* whole numbers up to it are of the type */
-    const int most = input_integer_limit(k, type, false);
-    int limit = 0;
-    while (limit < most) {
-        /* Eight deviations of a sum, of products whose deviation is next (next + 1) / 3. */
-        const double next = limit + 1, deviations = 8 * sqrt(k) * next * (next + 1) / 3;
-        if (fmin(k * next * next, deviations) > exact) break;
         ++limit;
     }
     return limit;

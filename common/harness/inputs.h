@@ -20,17 +20,10 @@ extern const char *const padding_names[PADDINGS];
 /* 16 bits of it: an element, two of e4m3, half of one of fp32. Of w4a8, for A. */
 uint16_t padding_of(enum gemm_type type);
 
-/* Of e4m3 the Tensor Core keeps 14 bits of a sum (reference.h), and whole-number scales of both
- * operands multiply to at most 4. */
-enum { E4M3_EXACT_SUM = 1 << 14, MOST_INTEGER_SCALE = 4 };
-
-/* The largest |value| of integer input: with L = limit, k * L * L <= 2^24, and L <= 256, so that
- * bf16 holds it, too; for fp16 also so small that no sum comes near 65504. Of e4m3, a sum that the
- * Tensor Core makes, of a block of k or with `tensor_scales` of all k, is at most E4M3_EXACT_SUM. 0
- * if k is too large for any. */
-int input_integer_limit(int k, enum gemm_type type, bool tensor_scales);
-/* The same where sums over some of the products must be numbers of the type, fp16 or bf16. */
-int input_integer_limit_of_parts(int k, enum gemm_type type);
+/* The largest |value| of integer input of 16 bits: with L = limit, k * L * L <= 2^24, and L <= 256,
+ * so that bf16 holds it, too; for fp16 also so small that no sum comes near 65504. 0 if k is too
+ * large for any. */
+int input_integer_limit(int k, enum gemm_type type);
 
 /* What one kind of input draws from: 65536 equally likely elements. */
 struct input_source {

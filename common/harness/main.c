@@ -292,7 +292,7 @@ static enum exit_code run(const struct options *options, const struct backend_in
         const struct report report = {.device = device,
                                       .size = size,
                                       .type = options->backend.type,
-                                      .tensor_scales = e.operands.tensor_scales,
+                                      .scales = e.operands.format->scales,
                                       .input = options->input,
                                       .timing = options->timing,
                                       .results = results,

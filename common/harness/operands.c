@@ -2,8 +2,6 @@
 
 #include <stdlib.h>
 
-#include "w4_block.h"
-
 int64_t leading_dimension(int columns) { return ((int64_t)columns + 7) / 8 * 8; }
 
 int64_t operand_leading_dimension(int columns, enum gemm_type type) {
@@ -50,26 +48,22 @@ void operands_set_pitches(struct operands *o) {
     operands_set_d(o, o->m, o->n);
     if (operand_pitches == PITCHES_DRAWN) draw_operand_pitches(o);
     o->device_lda = device_pitch(o->m, o->lda);
-    o->device_ldb = o->type == GEMM_W4A8 ? o->ldb : device_pitch(o->n, o->ldb); /* blocks */
+    o->device_ldb = o->format->packed_bytes ? o->ldb : device_pitch(o->n, o->ldb);
 }
 
 int64_t operand_bytes(const struct operands *o, char matrix) {
-    if (o->type == GEMM_W4A8) return matrix == 'A' ? o->m * o->lda : (int64_t)w4_bytes(o->n, o->k);
-    return (matrix == 'A' ? o->m * o->lda : o->n * o->ldb) * gemm_type_bytes(o->type);
+    const int element = gemm_type_is_scaled(o->type) ? 1 : 2;
+    if (matrix == 'B' && o->format->packed_bytes) return o->format->packed_bytes(o);
+    return (matrix == 'A' ? o->m * o->lda : o->n * o->ldb) * element;
 }
 
 void operands_free(struct operands *operands) {
     free(operands->a);
     free(operands->b);
-    free(operands->scale_a);
-    free(operands->scale_b);
-    free(operands->weights);
-    free(operands->source);
+    if (operands->of_format) operands->format->free(operands);
     free(operands->decoded_a);
     free(operands->decoded_b);
     operands->a = operands->b = NULL;
-    operands->scale_a = operands->scale_b = NULL;
-    operands->weights = NULL;
-    operands->source = NULL;
+    operands->of_format = NULL;
     operands->decoded_a = operands->decoded_b = NULL;
 }

@@ -5,6 +5,7 @@
 #define HARNESS_OPERANDS_H
 
 #include "harness/inputs.h"
+#include "harness/operand_format.h"
 
 /* A and B on the host, their padding included. */
 struct operands {
@@ -15,16 +16,10 @@ struct operands {
     enum gemm_type type;
     enum input_kind input;
     uint64_t seed;
-    uint16_t *a; /* [m][lda]; of e4m3 and w4a8, bytes */
-    uint16_t *b; /* [n][ldb]; of w4a8, blocks */
-    /* Of e4m3 and w4a8 (quantize.h); struct gemm_scales says what lies where. */
-    bool tensor_scales; /* one for all of A, and one for all of B */
-    float *scale_a, *scale_b;
-    int scale_a_pitch, scale_b_pitch;
-    /* Of w4a8, what the blocks were made from: scale_b is [n][scale_b_pitch], and the weights: */
-    int8_t *weights;             /* [n][k] */
-    bool e4m3_weights;           /* they are multiplied as RESULT_E4M3_WEIGHTS has it */
-    struct input_source *source; /* of the real data */
+    const struct operand_format *format;
+    void *of_format;
+    uint16_t *a; /* [m][lda]; of 8-bit elements, bytes */
+    uint16_t *b; /* [n][ldb], or packed */
     /* operands_decode(): [m][k] and [n][k], without scales; or NULL. */
     float *decoded_a, *decoded_b;
     bool whole; /* of the decoded: sums of their products are exact in fp32, too */

@@ -21,12 +21,18 @@ struct kind_extents kind_begin(struct kind_run *run, const struct problem_kind *
     return extents;
 }
 
+const struct operand_format *kind_format(const struct gemm_kernel *const *kernels, int count,
+                                         enum gemm_type type) {
+    const struct problem_kind *const kind = kind_of(kernels[0]);
+    return kind->format ? kind->format(type, kernels, count) : &elements_format;
+}
+
 int kind_integer_limit(const struct gemm_kernel *const *kernels, int count, int k,
                        enum gemm_type type) {
     const struct problem_kind *const kind = kind_of(kernels[0]);
     const int terms = k + kind->further_terms;
     return kind->integer_limit ? kind->integer_limit(kernels, count, terms, type)
-                               : input_integer_limit(terms, type, false);
+                               : kind_format(kernels, count, type)->integer_limit(terms, type);
 }
 
 /* ---- the matrices ---- */
@@ -131,7 +137,7 @@ bool kind_open(struct kind_run *run, const struct buffers *buffers, struct opera
                int integer_limit) {
     struct kind_problem *const p = &run->problem;
     const enum gemm_type drawn = gemm_output_type(p->type); /* 16 bits, whatever A and B are */
-    if (p->kind->fill) input_prepare(&run->source, p->input, drawn, integer_limit, p->seed);
+    if (p->kind->draws) input_prepare(&run->source, p->input, drawn, integer_limit, p->seed);
     p->operands = operands;
     p->product = &run->product;
     p->source = &run->source;
@@ -139,7 +145,8 @@ bool kind_open(struct kind_run *run, const struct buffers *buffers, struct opera
     for (int i = 0; i < p->count; ++i) {
         const int per_row = 16 / gemm_type_bytes(p->matrix[i].type);
         p->ld[i] = ((int64_t)p->matrix[i].columns + per_row - 1) / per_row * per_row;
-        p->device_ld[i] = device_pitch(p->matrix[i].rows, p->ld[i]);
+        p->device_ld[i] =
+            p->matrix[i].near ? p->ld[i] : device_pitch(p->matrix[i].rows, p->ld[i]);
         if (!p->matrix[i].output && !open_input(run, buffers, i)) return false;
     }
     if (!open_reference(run, operands)) return false;

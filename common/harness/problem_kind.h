@@ -21,6 +21,7 @@ struct kind_matrix {
     enum gemm_type type;
     int rows, columns;
     bool output;
+    bool near; /* a kernel may count its elements in an int: not as far apart as PITCHES_FAR */
 };
 
 enum { KIND_D = -1 }; /* the output D, where a matrix is named by its index */
@@ -99,8 +100,14 @@ struct problem_kind {
     int depth;
     /* How many terms an element has besides the k products, if integer input makes it exact. */
     int further_terms;
+    /* How A and B are kept, for these kernels; NULL: elements_format. */
+    const struct operand_format *(*format)(enum gemm_type type,
+                                           const struct gemm_kernel *const *kernels, int count);
+    /* How they are kept for a library that leaves such a result; NULL: D is not comparable. If this
+     * is NULL itself, products are. */
+    const struct operand_format *(*read_as)(const struct operands *o, enum contender_result result);
     /* The largest whole number in A and B with which every sum of so many products is exact, for
-     * these kernels; 0: there is none. NULL: as input_integer_limit() has it. */
+     * these kernels; 0: there is none. NULL: as their format has it. */
     int (*integer_limit)(const struct gemm_kernel *const *kernels, int count, int terms,
                          enum gemm_type type);
     /* What the kernels are told of a problem, and behind it what the functions below need of it.
@@ -111,7 +118,8 @@ struct problem_kind {
     void (*extents)(const struct kind_problem *p, struct kind_extents *extents);
     /* Declares matrices (at most GEMM_MATRICES); how many. NULL: none. */
     int (*matrices)(const struct kind_problem *p, struct kind_matrix *matrix);
-    /* Makes a row of an input, `columns` elements of its type. */
+    /* Makes a row of an input, `columns` elements of its type; from p->source if it draws. */
+    bool draws;
     void (*fill)(const struct kind_problem *p, int matrix, int row, void *elements);
     /* Must an output (KIND_D, or a matrix) be the value, correctly rounded, bit for bit? NULL: for
      * integers and zeros. */
@@ -146,6 +154,8 @@ struct problem_kind {
 /* ---- for the harness ---- */
 
 extern const struct problem_kind product_kind; /* D = A * B */
+/* Its `reference`, for kinds that differ from it in what A and B are, or in where they lie. */
+bool product_reference(const struct kind_problem *p, struct reference *reference);
 
 static inline const struct problem_kind *kind_of(const struct gemm_kernel *kernel) {
     return kernel->kind ? kernel->kind : &product_kind;
@@ -164,7 +174,9 @@ static inline double kind_flops(const struct gemm_kernel *kernel, int m, int n, 
     return kernel && kind_of(kernel)->flops ? kind_of(kernel)->flops(m, n, k) : 2.0 * m * n * k;
 }
 
-/* The largest whole number in A and B, as `integer_limit` says it. */
+/* How A and B are kept for the kernels, and the largest whole number in them. */
+const struct operand_format *kind_format(const struct gemm_kernel *const *kernels, int count,
+                                         enum gemm_type type);
 int kind_integer_limit(const struct gemm_kernel *const *kernels, int count, int k,
                        enum gemm_type type);
 

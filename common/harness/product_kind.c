@@ -3,11 +3,11 @@
  */
 #include "harness/problem_kind.h"
 
-static bool reference(const struct kind_problem *p, struct reference *reference) {
+bool product_reference(const struct kind_problem *p, struct reference *reference) {
     return reference_make(reference, p->operands);
 }
 
 const struct problem_kind product_kind = {.formula = "D = A * B",
-                                          .reference = reference,
+                                          .reference = product_reference,
                                           .baselines = backend_baselines,
                                           .library = "cublas"};

@@ -7,8 +7,6 @@
 #include "element_codec.h"
 #include "harness/allocate.h"
 #include "harness/parallel.h"
-#include "harness/quantize.h"
-#include "w4_block.h"
 
 /* A matrix that is being filled. */
 struct filling {
@@ -47,19 +45,17 @@ static bool make_elements(struct operands *o, int limit) {
     return o->b;
 }
 
-bool operands_make(struct operands *operands, int m, int n, int k, enum gemm_type type,
-                   enum input_kind input, uint64_t seed, int limit, bool tensor_scales) {
+bool operands_make(struct operands *operands, const struct operand_format *format, int m, int n,
+                   int k, enum gemm_type type, enum input_kind input, uint64_t seed, int limit) {
     *operands = (struct operands){.m = m,
                                   .n = n,
                                   .k = k,
                                   .type = type,
                                   .input = input,
                                   .seed = seed,
-                                  .tensor_scales = tensor_scales};
+                                  .format = format};
     operands_set_pitches(operands);
-    if (gemm_type_is_scaled(type) ? quantize_operands(operands, limit)
-                                  : make_elements(operands, limit))
-        return true;
+    if (format->make(operands, limit)) return true;
     operands_free(operands);
     return false;
 }
@@ -91,21 +87,10 @@ static void decode_bf16(const uint16_t *elements, int count, float *values) {
         values[i] = bf16_to_float(elements[i]);
 }
 
-/* A row of 'A' or 'B', without its scales. */
-static void decode_row(const struct operands *o, char matrix, int64_t row, float *values) {
-    const int64_t first = row * (matrix == 'A' ? o->lda : o->ldb);
-    const uint16_t *const all = matrix == 'A' ? o->a : o->b, *const elements = all + first;
-    if (o->type == GEMM_W4A8 && matrix == 'B')
-        for (int i = 0; i < o->k; ++i) {
-            values[i] = o->weights[row * o->k + i];
-            if (o->e4m3_weights)
-                values[i] = e4m3_to_float(
-                    float_to_e4m3(values[i] * scale_of(o, 'B', (int)row, i / SCALE_BLOCK)));
-        }
-    else if (gemm_type_is_scaled(o->type))
-        for (int i = 0; i < o->k; ++i)
-            values[i] = e4m3_to_float(((const uint8_t *)all)[first + i]);
-    else if (o->type == GEMM_BF16)
+static void decode_elements(const struct operands *o, char matrix, int row, float *values) {
+    const uint16_t *const elements =
+        matrix == 'A' ? o->a + row * o->lda : o->b + row * o->ldb;
+    if (o->type == GEMM_BF16)
         decode_bf16(elements, o->k, values);
     else
         for (int i = 0; i < o->k; ++i)
@@ -156,23 +141,10 @@ static double whole_dot(const float *a, const float *b, int count) {
     return (sum[0][0] + sum[0][1]) + (sum[0][2] + sum[0][3]);
 }
 
-/* What the elements of decode_row() are multiplied by. */
-static float factor_of(const struct operands *o, char matrix, int row, int block) {
-    return matrix == 'B' && o->e4m3_weights ? 1 : scale_of(o, matrix, row, block);
-}
-
-typedef double dot_function(const float *a, const float *b, int count);
-
-/* A row of A times a row of B. The products of two scales are exact, too. */
-static double scaled_dot(const struct operands *o, int row, int column, const float *a,
-                         const float *b, dot_function *dot) {
-    if (!gemm_type_is_scaled(o->type)) return dot(a, b, o->k);
-    double sum = 0;
-    for (int i = 0; i < o->k; i += SCALE_BLOCK)
-        sum += (double)factor_of(o, 'A', row, i / SCALE_BLOCK) *
-               factor_of(o, 'B', column, i / SCALE_BLOCK) *
-               dot(a + i, b + i, o->k - i < SCALE_BLOCK ? o->k - i : SCALE_BLOCK);
-    return sum;
+static double element_product(const struct operands *o, int row, int column, const float *a,
+                              const float *b, dot_function *dot) {
+    (void)row, (void)column;
+    return dot(a, b, o->k);
 }
 
 /* A row on its way to fp64. */
@@ -180,50 +152,43 @@ static float *row_buffer(int k) {
     return allocate((size_t)k, sizeof(float), "a row of the reference");
 }
 
-/* What a weight counts as for the bound, because the Tensor Core may take a greater exponent. */
-static float counted_weight(const struct operands *o, float weight) {
-    if (weight == 0) return 0;
-    return o->e4m3_weights ? fmaxf(fabsf(weight), 0x1p-6f) : W4_GREATEST + 1;
-}
-
 struct norms {
     const struct operands *operands;
     char matrix;
-    int chain, chains; /* elements of k; how many of them */
-    double scale;
+    struct norm_terms terms;
+    int chains;
     float *norms; /* [row][chain] */
 };
 
 static void norm_rows(void *context, int64_t begin, int64_t end) {
     const struct norms *n = context;
     const struct operands *const o = n->operands;
+    const struct norm_terms *const terms = &n->terms;
     float *values = row_buffer(o->k);
     for (int64_t row = begin; row < end; ++row) {
-        decode_row(o, n->matrix, row, values);
-        for (int i = 0; o->type == GEMM_W4A8 && n->matrix == 'B' && i < o->k; ++i)
-            values[i] = counted_weight(o, values[i]);
+        o->format->decode_row(o, n->matrix, (int)row, values);
+        if (terms->weigh) terms->weigh(o, n->matrix, values);
         for (int c = 0; c < n->chains; ++c) {
-            const int last = (c + 1 < n->chains ? (c + 1) * n->chain : o->k);
+            const int first = c * terms->chain;
+            const int last = c + 1 < n->chains ? first + terms->chain : o->k;
             double sum[4] = {0};
-            for (int i = c * n->chain; i < last; ++i) {
+            for (int i = first; i < last; ++i) {
                 const double square = (double)values[i] * values[i];
                 sum[i & 3] += square * square;
             }
-            double norm = n->scale * sqrt(sqrt(sum[0] + sum[1] + sum[2] + sum[3])) * 1.000001;
-            if (gemm_type_is_scaled(o->type)) /* with one chain, one scale */
-                norm *= factor_of(o, n->matrix, (int)row, c * n->chain / SCALE_BLOCK);
+            double norm =
+                terms->scale * sqrt(sqrt(sum[0] + sum[1] + sum[2] + sum[3])) * 1.000001;
+            if (terms->factor) norm *= terms->factor(o, n->matrix, (int)row, first);
             n->norms[row * n->chains + c] = (float)norm;
         }
     }
     free(values);
 }
 
-/* |x|_4 of each row and chain, times `scale`; rounded up a little, for the rounding here. */
-static float *fourth_norms(const struct operands *o, char matrix, int chains, double scale) {
-    const int rows = matrix == 'A' ? o->m : o->n;
-    const int chain = chains == 1 ? o->k : SCALE_BLOCK;
-    struct norms norms = {o,      matrix, chain,
-                          chains, scale,  malloc((size_t)rows * (size_t)chains * sizeof(float))};
+float *reference_norms(const struct operands *o, char matrix, struct norm_terms terms) {
+    const int rows = matrix == 'A' ? o->m : o->n, chains = ceil_div(o->k, terms.chain);
+    struct norms norms = {o, matrix, terms, chains,
+                          malloc((size_t)rows * (size_t)chains * sizeof(float))};
     if (norms.norms) parallel_ranges(rows, 2.0 * rows * o->k, norm_rows, &norms);
     return norms.norms;
 }
@@ -241,10 +206,8 @@ struct products {
 };
 
 static void row_of(const struct products *p, char matrix, int row, float *values) {
-    if (p->real)
-        real_row(p->operands, matrix, row, values);
-    else
-        decode_row(p->operands, matrix, row, values);
+    const struct operand_format *const format = p->operands->format;
+    (p->real ? format->real_row : format->decode_row)(p->operands, matrix, row, values);
 }
 
 static void multiply_samples(void *context, int64_t begin, int64_t end) {
@@ -263,7 +226,8 @@ static void multiply_samples(void *context, int64_t begin, int64_t end) {
         if (!p->b) row_of(p, 'B', s->column, b);
         dot_function *const of_rows = whole ? whole_dot : dot;
         p->values[i * p->stride] =
-            p->real ? of_rows(a, of_b, o->k) : scaled_dot(o, row, s->column, a, of_b, of_rows);
+            p->real ? of_rows(a, of_b, o->k)
+                    : o->format->product(o, row, s->column, a, of_b, of_rows);
     }
     free(a);
     free(b);
@@ -294,7 +258,7 @@ enum { MOST_DECODED = 1 << 24 }; /* elements: 64 MB */
 static float *decode_rows(const struct operands *o, char matrix, int rows) {
     float *const decoded = malloc((size_t)rows * (size_t)o->k * sizeof *decoded);
     for (int row = 0; row < rows && decoded; ++row)
-        decode_row(o, matrix, row, decoded + (int64_t)row * o->k);
+        o->format->decode_row(o, matrix, row, decoded + (int64_t)row * o->k);
     return decoded;
 }
 
@@ -311,15 +275,16 @@ void operands_decode(struct operands *o) {
 const float *operands_row(const struct operands *o, char matrix, int row, float *buffer) {
     const float *const decoded = matrix == 'A' ? o->decoded_a : o->decoded_b;
     if (decoded) return decoded + (int64_t)row * o->k;
-    decode_row(o, matrix, row, buffer);
+    o->format->decode_row(o, matrix, row, buffer);
     return buffer;
 }
 
 double operands_product(const struct operands *o, int row, int column) {
     float *const a = o->decoded_a ? NULL : row_buffer(o->k);
     float *const b = o->decoded_b ? NULL : row_buffer(o->k);
-    const double product = scaled_dot(o, row, column, operands_row(o, 'A', row, a),
-                                      operands_row(o, 'B', column, b), o->whole ? whole_dot : dot);
+    const double product =
+        o->format->product(o, row, column, operands_row(o, 'A', row, a),
+                           operands_row(o, 'B', column, b), o->whole ? whole_dot : dot);
     free(a);
     free(b);
     return product;
@@ -332,17 +297,7 @@ double reference_error(const struct reference *r, int row, int column, double va
 }
 
 double reference_accumulation(const struct reference *r, int row, int column) {
-    const float *const a = r->row_norm + (int64_t)row * r->chains;
-    const float *const b = r->column_norm + (int64_t)column * r->chains;
-    if (!r->is_scaled) return (double)a[0] * b[0];
-    double q = 0, s = 0;
-    for (int c = 0; c < r->chains; ++c) {
-        const double root = (double)a[c] * b[c], square = root * root;
-        q += square;
-        s = square > s ? square : s;
-    }
-    return r->chain_errors * sqrt(q + 2 * sqrt(32 * s * q) + 64 * s) +
-           r->promotion_errors * sqrt(q);
+    return r->format->accumulation(r, row, column);
 }
 
 double reference_partial_sum(const struct reference *r, int row, int column) {
@@ -350,47 +305,48 @@ double reference_partial_sum(const struct reference *r, int row, int column) {
     return reference_accumulation(r, row, column) / r->addition_errors;
 }
 
-/* What does not depend on the element, of the accumulation's errors. */
-static void find_errors(struct reference *reference, const struct operands *o) {
-    const double chain = reference->chains == 1 ? o->k : SCALE_BLOCK, steps = ceil(chain / 32);
-    const double walk = fmin(8, sqrt(reference->chains));
-    reference->chain_errors = (8 * sqrt(chain) + walk * 2 * steps) * 0x1p-13;
-    reference->promotion_errors = (reference->chains + 2) * 0x1p-23 * fmin(8, sqrt(o->k));
-}
+double reference_addition_errors(int k) { return (4 * sqrt(k) + 1.25 * k / 8 + 32) * 0x1p-23; }
 
-/* The norms, and what else the bound is made of. */
 static bool make_bound(struct reference *reference, const struct operands *o) {
     const double partial = fmin(8, sqrt(o->k));
-    const bool scaled = gemm_type_is_scaled(o->type);
-    const bool promoted = scaled && !o->tensor_scales && !o->e4m3_weights;
-    reference->chains = promoted ? ceil_div(o->k, SCALE_BLOCK) : 1;
-    reference->addition_errors = (4 * sqrt(o->k) + 1.25 * o->k / 8 + 32) * 0x1p-23;
-    reference->row_norm =
-        fourth_norms(o, 'A', reference->chains, scaled ? 1 : reference->addition_errors * partial);
-    reference->column_norm = fourth_norms(o, 'B', reference->chains, 1);
-    if (scaled) find_errors(reference, o);
+    reference->addition_errors = reference_addition_errors(o->k);
+    reference->row_norm = reference_norms(
+        o, 'A', (struct norm_terms){.chain = o->k, .scale = reference->addition_errors * partial});
+    reference->column_norm =
+        reference_norms(o, 'B', (struct norm_terms){.chain = o->k, .scale = 1});
     return reference->row_norm && reference->column_norm;
 }
 
+static double accumulation(const struct reference *r, int row, int column) {
+    return (double)r->row_norm[row] * r->column_norm[column];
+}
+
+const struct operand_format elements_format = {.integer_limit = input_integer_limit,
+                                               .make = make_elements,
+                                               .decode_row = decode_elements,
+                                               .product = element_product,
+                                               .make_bound = make_bound,
+                                               .accumulation = accumulation};
+
 bool reference_make_bound(struct reference *reference, const struct operands *o) {
-    *reference = (struct reference){.is_scaled = gemm_type_is_scaled(o->type)};
-    if (make_bound(reference, o)) return true;
+    *reference = (struct reference){.format = o->format};
+    if (o->format->make_bound(reference, o)) return true;
     reference_free(reference);
     return false;
 }
 
 bool reference_make(struct reference *reference, const struct operands *o) {
     if (!reference_make_bound(reference, o)) return false;
+    const bool is_real = o->format->real_row == NULL; /* what the elements are is what is meant */
     const int64_t room = samples_room(o->m, o->n, o->k);
     reference->complete = samples_are_all(o->m, o->n, o->k);
     reference->integers = o->input == INPUT_INTEGER;
     reference->samples = malloc((size_t)room * sizeof *reference->samples);
-    if (reference->is_scaled) reference->real = malloc((size_t)room * sizeof *reference->real);
-    bool good = reference->samples && (reference->real || !reference->is_scaled);
+    if (!is_real) reference->real = malloc((size_t)room * sizeof *reference->real);
+    bool good = reference->samples && (reference->real || is_real);
     if (good) {
         reference->count = samples_place(reference->samples, o->m, o->n, o->k, o->seed);
-        good = multiply_all(reference, o, false) &&
-               (!reference->is_scaled || multiply_all(reference, o, true));
+        good = multiply_all(reference, o, false) && (is_real || multiply_all(reference, o, true));
     }
     if (!good) reference_free(reference);
     return good;

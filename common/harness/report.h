@@ -12,7 +12,7 @@ struct report {
     const struct backend_info *device;
     struct problem_size size;
     enum gemm_type type;
-    bool tensor_scales; /* of e4m3: one for each operand */
+    const char *scales; /* operand_format.scales */
     enum input_kind input;
     int timing; /* TIMING_ flags */
     const struct kernel_result *results;

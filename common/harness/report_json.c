@@ -56,12 +56,9 @@ static void json_timing(FILE *out, const struct timing *timing) {
     json_speed(out, "sustained", &timing->sustained, true);
 }
 
-/* What e4m3 has besides. */
+/* What operands with scales have besides. */
 static void json_parts(FILE *out, const struct report *r, const struct verdict *v) {
-    fprintf(out, "\"scales\": \"%s\", ",
-            r->type == GEMM_W4A8 ? "group"
-            : r->tensor_scales   ? "tensor"
-                                 : "block");
+    fprintf(out, "\"scales\": \"%s\", ", r->scales);
     json_number(out, "quantization_error", v->quantization, v->has_parts);
     fputs(", ", out);
     json_number(out, "accumulation_error", v->accumulation, v->has_parts);
@@ -156,7 +153,7 @@ static void json_result(const struct report *r, const struct kernel_result *resu
     json_number(out, "error_bound", result->verdict.error_bound, result->compared);
     fputs(", ", out);
     json_kind(out, kind_of(kernel));
-    if (gemm_type_is_scaled(r->type)) json_parts(out, r, &result->verdict);
+    if (r->scales) json_parts(out, r, &result->verdict);
     json_number(out, "registers", result->info.registers, result->info.registers > 0);
     fprintf(out, ", \"smem_bytes\": %zu, \"stages\": ", kernel->smem_bytes);
     if (kernel->stages > 0)

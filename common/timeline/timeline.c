@@ -10,8 +10,10 @@
 #include <string.h>
 
 #include "backend.h"
+#include "gemm_types.h"
 
 struct timeline *timeline_list;
+enum gemm_type timeline_operands;
 
 static void free_timeline(struct timeline *timeline) {
     for (int i = 0; i < timeline->ctas; ++i) {
@@ -51,7 +53,7 @@ struct timeline *timeline_new(const struct gemm_kernel *kernel, const struct gem
     timeline->k = problem->k;
     const int depth = kernel->loop == GEMM_ALONG_N ? problem->n : problem->k;
     timeline->tiles_k = kernel->tile_k > 0 ? ceil_div(depth, kernel->tile_k) : 0;
-    timeline->e4m3 = problem->scales.a != NULL;
+    timeline->e4m3 = gemm_type_is_scaled(timeline_operands);
     timeline->along_n = kernel->loop == GEMM_ALONG_N;
     timeline->slices_of_k = kernel->loop == GEMM_ALONG_SLICE_OF_K;
     timeline->cycles = -1;

@@ -59,6 +59,9 @@ struct timeline *timeline_begin(const struct gemm_kernel *kernel,
 void timeline_cue(struct timeline *timeline, int cta, int sm, int warpgroup, uint64_t cycle,
                   int event, int argument);
 
+/* The type of the operands, of the timelines that begin from here on. */
+extern enum gemm_type timeline_operands;
+
 /* The run is on several GPUs, whose SMs are numbered through. */
 void timeline_gpus(struct timeline *timeline, int gpus, int sms_per_gpu);
 

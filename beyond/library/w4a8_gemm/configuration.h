@@ -8,9 +8,9 @@
 #ifndef W4A8_CONFIGURATION_H
 #define W4A8_CONFIGURATION_H
 
-#include "gemm_scaled_args.h"
+#include "scaled/scales.h"
 #include "hopper/thread.h"
-#include "w4_block.h"
+#include "scaled/w4_block.h"
 
 #ifndef BM
 #define BM 16 /* rows of the CTA's tile: 8 to 128 in steps of 8 */

@@ -11,7 +11,7 @@
 
 #include <assert.h>
 
-#include "gemm_scaled_args.h"
+#include "scaled/scales.h"
 #include "gemm_selection.h"
 #include "building_blocks/cluster_splits.h"
 #include "building_blocks/pipeline.h"
@@ -179,7 +179,7 @@ static inline struct w4a8_args w4a8_args_of(const struct gemm_problem *p,
     memset(&args, 0, sizeof args);
     args.gemm = *gemm;
     args.gemm.splits = splits;
-    args.scales = p->scales;
+    args.scales = gemm_scales_of(p->matrix);
     args.parts = cluster_parts_of(splits, gemm->tiles_k);
     args.rows = divisor_of((uint32_t)gemm->tiles_m);
     args.stages = stages_of(p);

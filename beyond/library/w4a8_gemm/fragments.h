@@ -11,7 +11,7 @@
 #include "hopper/w4.h"
 #include "hopper/wgmma.h"
 #include "configuration.h"
-#include "w4_block.h"
+#include "scaled/w4_block.h"
 
 /* A thread's part of a k-tile of 64 channels, as it lies in memory: 32 weights for every 64 of k,
  * and the scales of its two channels. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "gemm_plan.h"
-#include "w4_block.h"
+#include "scaled/w4_block.h"
 #include "w4a8_gemm.h"
 #include "w4a8_select.h"
 
@@ -58,7 +58,7 @@ static bool check_shape(const struct gemm_problem *p) {
 }
 
 static bool check_pointers(const struct gemm_problem *p) {
-    return check_pointer("a", p->a, 16) && check_pointer("scale_a", p->scales.a, 4) &&
+    return check_pointer("a", p->a, 16) && check_pointer("scale_a", p->matrix[MATRIX_SCALES_A].memory, 4) &&
            check_pointer("blocks", p->b, 16) && check_pointer("d", p->d, 16);
 }
 
@@ -146,7 +146,7 @@ int w4a8_gemm(void *stream, int m, int n, int k, const void *a, int64_t lda, con
                                          .a = a,
                                          .b = blocks,
                                          .d = d,
-                                         .scales = {.a = scale_a}};
+                                         .matrix = {{(void *)(uintptr_t)scale_a, m}}};
     if (!check_shape(&problem) || !check_pointers(&problem)) return W4A8_GEMM_BAD_ARGUMENT;
     const struct gemm_kernel *kernel = w4a8_selected_kernel(&problem);
     return kernel ? launch(kernel, &problem, stream) : W4A8_GEMM_FAILED;
@@ -209,7 +209,7 @@ int w4a8_gemm_plan_run(const struct w4a8_gemm_plan *plan, void *stream, const vo
     problem.a = a;
     problem.b = blocks;
     problem.d = d;
-    problem.scales.a = scale_a;
+    problem.matrix[MATRIX_SCALES_A].memory = (void *)(uintptr_t)scale_a;
     if (!check_pointers(&problem)) return W4A8_GEMM_BAD_ARGUMENT;
     return gemm_plan_run(&plan->plan, plan->kernel, &problem, stream) == GEMM_OK ? W4A8_GEMM_OK
                                                                                  : W4A8_GEMM_FAILED;

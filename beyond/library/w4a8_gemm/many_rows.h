@@ -7,7 +7,7 @@
 #ifndef W4A8_MANY_ROWS_H
 #define W4A8_MANY_ROWS_H
 
-#include "gemm_scaled_args.h"
+#include "scaled/scales.h"
 #define BUFFERS 2 /* of epilogue_store.h */
 #define RASTER_GROUP 8 /* of tile_order.h */
 #include "building_blocks/pipeline.h"

@@ -8,7 +8,8 @@
 #include "building_blocks/cluster_splits.h"
 #include "building_blocks/selection.h"
 #include "gemm.h"
-#include "w4_block.h"
+#include "scaled/scales.h"
+#include "scaled/w4_block.h"
 #include "w4a8_select.h"
 
 /*
@@ -109,4 +110,5 @@ const struct gemm_kernel kernel_w4a8_gemm_w4a8 = {
     .cluster = 2,
     .launch = launch_w4a8,
     .select = w4a8_selected_kernel,
+    .kind = &w4a8_kind,
 };

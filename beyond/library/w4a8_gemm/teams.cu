@@ -77,4 +77,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
     .earliest = GEMM_EARLY_B,
+    .kind = &w4a8_kind,
 };

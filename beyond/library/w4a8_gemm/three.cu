@@ -76,4 +76,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .kind = &w4a8_kind,
 };

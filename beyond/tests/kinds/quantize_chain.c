@@ -9,6 +9,7 @@
 #include "14_fused_epilogue/fused.h"
 #include "element_codec.h"
 #include "memory.h"
+#include "scaled/scales.h"
 
 extern const struct gemm_kernel kernel_14_fused_epilogue_quantize_bf16;
 extern const struct gemm_kernel kernel_11_fp8_scaling_e4m3;
@@ -54,8 +55,9 @@ static void test_layers(int m, int n, int k, int columns) {
     second.a = first.matrix[QUANTIZED].memory;
     second.b = put(w, w_bytes);
     second.d = put(e, (size_t)m * e_ld * 2);
-    second.scales = (struct gemm_scales){first.matrix[SCALES].memory,
-                                         put(scale_b, ones * sizeof(float)), pitch_a, pitch_b};
+    second.matrix[MATRIX_SCALES_A] = first.matrix[SCALES];
+    second.matrix[MATRIX_SCALES_B] =
+        (struct gemm_matrix){put(scale_b, ones * sizeof(float)), pitch_b};
     run(&kernel_11_fp8_scaling_e4m3, &second);
 
     if (!backend_copy_out(d, first.matrix[QUANTIZED].memory, d_bytes) ||
@@ -84,7 +86,7 @@ static void test_layers(int m, int n, int k, int columns) {
     backend_free((void *)(uintptr_t)first.b);
     backend_free((void *)(uintptr_t)second.b);
     backend_free(second.d);
-    backend_free((void *)(uintptr_t)second.scales.b);
+    backend_free(second.matrix[MATRIX_SCALES_B].memory);
     for (int i = 0; i < QUANTIZE_MATRICES; ++i)
         backend_free(first.matrix[i].memory);
     free(a), free(b), free(bias), free(d), free(w), free(scales), free(e), free(scale_b);

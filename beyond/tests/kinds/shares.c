@@ -112,7 +112,22 @@ static enum exit_code run(enum split_layout layout, enum mistake made) {
     return code;
 }
 
+/* The largest whole number, where parts are rounded. */
+static int limit_of_parts(int k, enum gemm_type type) {
+    const struct gemm_kernel *const kernels = &kernel;
+    split.rounds_parts = true;
+    const int limit = split_kind.integer_limit(&kernels, 1, k, type);
+    split.rounds_parts = false;
+    return limit;
+}
+
 int main(void) {
+    kernel.of_kind = &split;
+    EXPECT(limit_of_parts(256, GEMM_BF16) == 2 && limit_of_parts(2304, GEMM_BF16) == 1 &&
+               limit_of_parts(2305, GEMM_BF16) == 0 && limit_of_parts(2305, GEMM_FP16) == 3,
+           "the limits of integers in parts: %d %d %d %d", limit_of_parts(256, GEMM_BF16),
+           limit_of_parts(2304, GEMM_BF16), limit_of_parts(2305, GEMM_BF16),
+           limit_of_parts(2305, GEMM_FP16));
     for (int layout = 0; layout < SPLIT_LAYOUTS; ++layout)
         for (int made = NONE; made < MISTAKES; ++made) {
             const enum exit_code code = run((enum split_layout)layout, (enum mistake)made);

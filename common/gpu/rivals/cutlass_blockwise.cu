@@ -16,6 +16,7 @@
 #include <cutlass/gemm/collective/collective_builder.hpp>
 
 #include "gpu/rivals/cutlass_launch.h"
+#include "scaled/scales.h"
 
 enum { CLUSTER_N = 2, TILE_K = 128, ALIGNMENT = 16 /* elements: bytes */, ALIGNMENT_D = 8 };
 
@@ -26,7 +27,7 @@ using cluster = cute::Shape<cute::_1, cute::Int<CLUSTER_N>, cute::_1>;
 using row_major = cutlass::layout::RowMajor;
 using column_major = cutlass::layout::ColumnMajor;
 
-// A's scales lie along m, those of B along k, as gemm_scales has them.
+// A's scales lie along m, those of B along k, as scaled/scales.h has them.
 using cute::GMMA::Major;
 using scales = cutlass::detail::Sm90BlockwiseScaleConfig<1, SCALE_BLOCK, SCALE_BLOCK, Major::MN,
                                                          Major::K>;
@@ -51,15 +52,15 @@ using gemm = cutlass::gemm::device::GemmUniversalAdapter<kernel>;
 static gemm::Arguments arguments_of(const gemm_problem *p) {
     gemm::Arguments arguments = arguments_of_product<gemm>(p);
     const auto shape = cute::make_shape(p->m, p->n, p->k, 1);
-    arguments.mainloop.ptr_SFA = p->scales.a;
-    arguments.mainloop.ptr_SFB = p->scales.b;
+    arguments.mainloop.ptr_SFA = gemm_scales_of(p->matrix).a;
+    arguments.mainloop.ptr_SFB = gemm_scales_of(p->matrix).b;
     // CUTLASS's own layouts, but with the pitches of the scales.
     arguments.mainloop.layout_SFA = cute::make_layout(
         scales::tile_atom_to_shape_SFA(shape).shape(),
-        scales::StrideSFA{{cute::_0{}, cute::_1{}}, {cute::_0{}, p->scales.pitch_a}, 0});
+        scales::StrideSFA{{cute::_0{}, cute::_1{}}, {cute::_0{}, gemm_scales_of(p->matrix).pitch_a}, 0});
     arguments.mainloop.layout_SFB = cute::make_layout(
         scales::tile_atom_to_shape_SFB(shape).shape(),
-        scales::StrideSFB{{cute::_0{}, p->scales.pitch_b}, {cute::_0{}, cute::_1{}}, 0});
+        scales::StrideSFB{{cute::_0{}, gemm_scales_of(p->matrix).pitch_b}, {cute::_0{}, cute::_1{}}, 0});
     return arguments;
 }
 

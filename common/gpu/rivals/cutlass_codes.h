@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-#include "w4_block.h"
+#include "scaled/w4_block.h"
 
 enum { CUTLASS_MULTIPLES = 8 }; /* of each scale: a table */
 

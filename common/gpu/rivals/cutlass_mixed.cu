@@ -20,6 +20,7 @@
 
 #include "gpu/rivals/cutlass_launch.h"
 #include "gpu/rivals/cutlass_order.h"
+#include "scaled/scales.h"
 
 enum { CHANNELS = 128, TILE_K = 128, GROUP = 128, OUTPUT_ALIGNMENT = 8, ALIGNMENT = 16 };
 
@@ -62,7 +63,7 @@ static gemm::Arguments arguments_of(const gemm_problem *p) {
     arguments.mainloop.ptr_S = static_cast<const multiples *>(weights->tables);
     arguments.mainloop.dS = {{}, weights->channels, 0};
     arguments.mainloop.group_size = GROUP;
-    arguments.epilogue.thread = {{p->scales.a}, {}, {}};
+    arguments.epilogue.thread = {{gemm_scales_of(p->matrix).a}, {}, {}};
     arguments.epilogue.ptr_D = reinterpret_cast<output *>(p->d);
     arguments.epilogue.dD = {{}, p->ldd, 0};
     return arguments;

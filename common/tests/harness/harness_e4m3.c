@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "element_codec.h"
-#include "harness/quantize.h"
+#include "scaled/formats.h"
 #include "tests/harness/harness_command.h"
 
 static uint8_t element(const struct operands *o, char matrix, int row, int column) {
@@ -53,7 +53,7 @@ static void check_operand(const struct operands *o, char matrix, int rows) {
     }
     for (int row = 0; row < rows; ++row)
         for (int block = 0; block * SCALE_BLOCK < o->k; ++block) {
-            const double most = o->tensor_scales ? all : greatest[row / group * o->k + block];
+            const double most = (o->format == &tensors_format) ? all : greatest[row / group * o->k + block];
             const float scale = scale_of(o, matrix, row, block);
             far += whole ? scale != 1 && scale != 2 && scale != 0.5f : scale != (float)most / 448;
             different += scale != scale_of(o, matrix, 0, 0);
@@ -62,24 +62,26 @@ static void check_operand(const struct operands *o, char matrix, int rows) {
            input_names[o->input], matrix, far);
     expect(padded == rows * (int)(o->lda - o->k), "%s, %c: the padding is not NaN",
            input_names[o->input], matrix);
-    expect(o->tensor_scales == (different == 0), "%s, %c: %d scales differ from the first",
+    expect((o->format == &tensors_format) == (different == 0), "%s, %c: %d scales differ from the first",
            input_names[o->input], matrix, different);
     free(greatest);
     free(real);
 }
 
-static void check_operands(enum input_kind kind, bool tensor_scales) {
+static void check_operands(enum input_kind kind, const struct operand_format *format) {
     struct operands o;
-    expect(operands_make(&o, 50, 300, 333, GEMM_E4M3, kind, 5, input_integer_limit(333, GEMM_E4M3, tensor_scales), tensor_scales), "no memory");
-    expect(o.lda == 336 && o.scale_a_pitch == 52 && o.scale_b_pitch == 4, "pitches");
+    expect(operands_make(&o, format, 50, 300, 333, GEMM_E4M3, kind, 5,
+                         format->integer_limit(333, GEMM_E4M3)),
+           "no memory");
+    expect(o.lda == 336 && scaled_of(&o)->scale_a_pitch == 52 && scaled_of(&o)->scale_b_pitch == 4, "pitches");
     check_operand(&o, 'A', o.m);
     check_operand(&o, 'B', o.n);
     int padding = 0;
     for (int block = 0; block < 3; ++block)
-        for (int i = o.m; i < o.scale_a_pitch; ++i)
-            padding += isnan(o.scale_a[block * o.scale_a_pitch + i]);
+        for (int i = o.m; i < scaled_of(&o)->scale_a_pitch; ++i)
+            padding += isnan(scaled_of(&o)->scale_a[block * scaled_of(&o)->scale_a_pitch + i]);
     for (int block = 0; block < 3; ++block)
-        padding += isnan(o.scale_b[block * o.scale_b_pitch + 3]);
+        padding += isnan(o.scale_b[block * scaled_of(&o)->scale_b_pitch + 3]);
     expect(padding == 9, "the padding of the scales is not NaN");
     operands_free(&o);
 }
@@ -117,7 +119,7 @@ static double kernel_sum(const struct operands *o, const struct sample *s, int w
         }
         sum = step(sum, a, b, count);
         const bool last = i + 32 >= o->k;
-        if (!last && (o->tensor_scales || (i + 32) % SCALE_BLOCK)) continue;
+        if (!last && ((o->format == &tensors_format) || (i + 32) % SCALE_BLOCK)) continue;
         const int block = i / SCALE_BLOCK;
         const bool before = block > 0 && (wrong == block || wrong == ALL_BLOCKS);
         total += (float)sum * (scale_of(o, 'A', s->row, before ? block - 1 : block) *
@@ -127,10 +129,13 @@ static double kernel_sum(const struct operands *o, const struct sample *s, int w
     return total;
 }
 
-static void check_bound(int m, int n, int k, enum input_kind kind, bool tensor_scales) {
+static void check_bound(int m, int n, int k, enum input_kind kind,
+                        const struct operand_format *format) {
     struct operands o;
     struct reference r;
-    expect(operands_make(&o, m, n, k, GEMM_E4M3, kind, 3, input_integer_limit(k, GEMM_E4M3, tensor_scales), tensor_scales) && reference_make(&r, &o),
+    expect(operands_make(&o, format, m, n, k, GEMM_E4M3, kind, 3,
+                         format->integer_limit(k, GEMM_E4M3)) &&
+               reference_make(&r, &o),
            "no memory");
     double off = 0, ratio = 0, squares = 0, quantization = 0;
     int exact = 0, missed = 0;
@@ -160,7 +165,7 @@ static void check_bound(int m, int n, int k, enum input_kind kind, bool tensor_s
         expect(relative > 0.01 && relative < 0.06, "%d x %d x %d: quantization costs %g", m, n, k,
                relative);
         /* Not every element has a block that matters so much; a kernel has many elements. */
-        expect(tensor_scales || blocks == 1 || missed < 0.9 * (double)r.count,
+        expect(format == &tensors_format || blocks == 1 || missed < 0.9 * (double)r.count,
                "%d x %d x %d: the wrong scale passes in %d of %lld elements", m, n, k, missed,
                (long long)r.count);
     }
@@ -170,23 +175,24 @@ static void check_bound(int m, int n, int k, enum input_kind kind, bool tensor_s
 
 int main(void) {
     for (int kind = 0; kind < INPUT_KINDS; ++kind) {
-        check_operands((enum input_kind)kind, false);
-        check_operands((enum input_kind)kind, true);
+        check_operands((enum input_kind)kind, &blocks_format);
+        check_operands((enum input_kind)kind, &tensors_format);
     }
-    expect(input_integer_limit(4096, GEMM_E4M3, false) == 11 &&
-               input_integer_limit(1, GEMM_E4M3, true) == 16 &&
-               input_integer_limit(16384, GEMM_E4M3, true) == 1 &&
-               input_integer_limit(16385, GEMM_E4M3, true) == 0 &&
-               input_integer_limit(1 << 22, GEMM_E4M3, false) == 1 &&
-               input_integer_limit((1 << 22) + 1, GEMM_E4M3, false) == 0,
+    expect(blocks_format.integer_limit(4096, GEMM_E4M3) == 11 &&
+               tensors_format.integer_limit(1, GEMM_E4M3) == 16 &&
+               tensors_format.integer_limit(16384, GEMM_E4M3) == 1 &&
+               tensors_format.integer_limit(16385, GEMM_E4M3) == 0 &&
+               blocks_format.integer_limit(1 << 22, GEMM_E4M3) == 1 &&
+               blocks_format.integer_limit((1 << 22) + 1, GEMM_E4M3) == 0,
            "the limits of integers");
-    for (int tensor = 0; tensor <= 1; ++tensor) {
-        check_bound(60, 200, 100, INPUT_NORMAL, tensor);
-        check_bound(60, 200, 700, INPUT_NORMAL, tensor);
-        check_bound(60, 200, 700, INPUT_UNIFORM, tensor);
-        check_bound(60, 200, 700, INPUT_INTEGER, tensor);
-        check_bound(20, 30, 8192, INPUT_NORMAL, tensor);
-        check_bound(20, 30, 8192, INPUT_INTEGER, tensor);
+    const struct operand_format *const formats[] = {&blocks_format, &tensors_format};
+    for (int i = 0; i < 2; ++i) {
+        check_bound(60, 200, 100, INPUT_NORMAL, formats[i]);
+        check_bound(60, 200, 700, INPUT_NORMAL, formats[i]);
+        check_bound(60, 200, 700, INPUT_UNIFORM, formats[i]);
+        check_bound(60, 200, 700, INPUT_INTEGER, formats[i]);
+        check_bound(20, 30, 8192, INPUT_NORMAL, formats[i]);
+        check_bound(20, 30, 8192, INPUT_INTEGER, formats[i]);
     }
     return expectations_met();
 }

@@ -9,8 +9,9 @@
 #include "element_codec.h"
 #include "gemm_types.h"
 #include "harness/registry.h"
+#include "scaled/scales.h"
+#include "scaled/w4_block.h"
 #include "tests/harness/harness_fake.h"
-#include "w4_block.h"
 
 enum { TILE_M = 64, TILE_N = 32 };
 
@@ -77,7 +78,7 @@ static float group_scale(const struct gemm_problem *p, int row, int column, int 
     if (defect == DEFECT_OTHER_COLUMNS && column > 0) --column;
     if (defect == DEFECT_FIRST_SCALES) row = column = k = 0;
     if (defect == DEFECT_UNSCALED) return 1;
-    return p->scales.a[row] * bf16_to_float(w4_get_scale(block_of(p, column, k), column));
+    return gemm_scales_of(p->matrix).a[row] * bf16_to_float(w4_get_scale(block_of(p, column, k), column));
 }
 
 /* Of w4a8: each weight is rounded with its scale, and the sum is cut, not promoted. */
@@ -91,7 +92,7 @@ static float sum_e4m3_weights(const struct gemm_problem *p, int row, int column,
     }
     const float sum = sum_truncating(a, scaled, k, 32, 14);
     free(scaled);
-    return sum * p->scales.a[row];
+    return sum * gemm_scales_of(p->matrix).a[row];
 }
 
 static float sum_rounded(const float *a, const float *b, int k, enum gemm_type type) {
@@ -107,7 +108,7 @@ static float sum_rounded(const float *a, const float *b, int k, enum gemm_type t
 /* The sum of a block of k, as it is scaled. */
 static float scaled_sum(const struct gemm_problem *p, int row, int column, const float *a,
                         const float *b, int k, enum defect defect) {
-    const struct gemm_scales *s = &p->scales;
+    const struct gemm_scales scales = gemm_scales_of(p->matrix), *const s = &scales;
     if (defect == DEFECT_TENSOR_SCALES) return sum_truncating(a, b, k, 32, 14) * s->a[0] * s->b[0];
     if (defect == DEFECT_E4M3_WEIGHTS && !s->b) return sum_e4m3_weights(p, row, column, a, b, k);
     float sum = 0;
@@ -288,6 +289,12 @@ static int ranked(const struct gemm_problem *problem, const struct gemm_kernel *
 
 enum { FAKE_SMEM_BYTES = 98304 }; /* that each says it needs */
 
+#define KIND_FP16 NULL
+#define KIND_BF16 NULL
+#define KIND_E4M3 &scaled_kind
+#define KIND_W4A8 &w4a8_kind
+static const struct scaled_kernel tensor_scaled = {.tensor_scales = true};
+
 #define KERNEL(chapter, variant_name, type, number)                                                \
     {.name = chapter,                                                                              \
      .variant = variant_name,                                                                      \
@@ -302,7 +309,8 @@ enum { FAKE_SMEM_BYTES = 98304 }; /* that each says it needs */
      .launch = LAUNCH_NAME(type, number),                                                          \
      .workspace_bytes = workspace_bytes,                                                           \
      .ranked = (number) == 0 ? ranked : NULL,                                                      \
-     .tensor_scales = (number) == DEFECT_TENSOR_SCALES},
+     .kind = KIND_##type,                                                                          \
+     .of_kind = (number) == DEFECT_TENSOR_SCALES ? &tensor_scaled : NULL},
 
 #if FAKE_TOUR
 /* Four chapters of part one, and three of part two: one like those, one for fp16 alone, and one

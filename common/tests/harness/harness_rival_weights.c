@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "gpu/rivals/cutlass_codes.h"
-#include "harness/quantize.h"
+#include "scaled/formats.h"
 #include "tests/harness/harness_command.h"
 
 enum { PITCH = 512, CHANNELS = 256 };
@@ -23,14 +23,14 @@ static void check(enum input_kind kind, int n, int k) {
     struct operands o;
     uint8_t *const codes = calloc(CHANNELS * PITCH / 2, 1);
     uint8_t *const tables = calloc(CHANNELS * PITCH / W4_BLOCK * CUTLASS_MULTIPLES, 1);
-    expect(operands_make(&o, 1, n, k, GEMM_W4A8, kind, 9, input_integer_limit(k, GEMM_W4A8, false), false), "no memory");
+    expect(operands_make(&o, &weights_format, 1, n, k, GEMM_W4A8, kind, 9, weights_format.integer_limit(k, GEMM_W4A8)), "no memory");
     if (!codes || !tables) abort();
     cutlass_convert((uint8_t *)o.b, n, k, codes, PITCH, tables, CHANNELS);
     int wrong = 0, rounded = 0;
     for (int channel = 0; channel < CHANNELS; ++channel)
         for (int i = 0; i < PITCH; ++i) {
             const bool inside = channel < n && i < k;
-            const float product = inside ? (float)o.weights[channel * k + i] *
+            const float product = inside ? (float)scaled_of(&o)->weights[channel * k + i] *
                                                scale_of(&o, 'B', channel, i / SCALE_BLOCK)
                                          : 0;
             const float found = looked_up(codes, tables, channel, i);

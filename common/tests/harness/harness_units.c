@@ -94,10 +94,10 @@ static void check_outliers(const struct operands *o) {
 
 static void check_inputs(enum input_kind kind, enum gemm_type type, int k) {
     struct operands o, again;
-    const bool made = operands_make(&o, 40, 30, k, type, kind, 7, input_integer_limit(k, type, false), false) &&
-                      operands_make(&again, 17, 30, k, type, kind, 7, input_integer_limit(k, type, false), false);
+    const bool made = operands_make(&o, &elements_format, 40, 30, k, type, kind, 7, elements_format.integer_limit(k, type)) &&
+                      operands_make(&again, &elements_format, 17, 30, k, type, kind, 7, elements_format.integer_limit(k, type));
     expect(made, "no memory");
-    const int limit = input_integer_limit(k, type, false);
+    const int limit = input_integer_limit(k, type);
     int outside = 0, fractions = 0, different = 0;
     double sum = 0, squares = 0, largest = 0;
     for (int row = 0; row < o.m; ++row)
@@ -161,7 +161,7 @@ static void check_reference(int m, int n, int k, enum input_kind kind) {
     struct operands o;
     struct reference r;
     const bool made =
-        operands_make(&o, m, n, k, GEMM_BF16, kind, 3, input_integer_limit(k, GEMM_BF16, false), false) && reference_make(&r, &o);
+        operands_make(&o, &elements_format, m, n, k, GEMM_BF16, kind, 3, elements_format.integer_limit(k, GEMM_BF16)) && reference_make(&r, &o);
     expect(made, "no memory");
     expect(r.complete == samples_are_all(m, n, k), "completeness");
     expect(!r.complete || r.count == (int64_t)m * n, "a complete reference of %lld elements",
@@ -233,19 +233,10 @@ int main(void) {
             check_inputs((enum input_kind)kind, (enum gemm_type)type, 20000);
         }
     check_padding();
-    expect(input_integer_limit(1, GEMM_BF16, false) == 256 &&
-               input_integer_limit(1 << 24, GEMM_BF16, false) == 1 &&
-               input_integer_limit((1 << 24) + 1, GEMM_BF16, false) == 0,
+    expect(input_integer_limit(1, GEMM_BF16) == 256 &&
+               input_integer_limit(1 << 24, GEMM_BF16) == 1 &&
+               input_integer_limit((1 << 24) + 1, GEMM_BF16) == 0,
            "the limits of integers");
-    expect(input_integer_limit_of_parts(256, GEMM_BF16) == 2 &&
-               input_integer_limit_of_parts(2304, GEMM_BF16) == 1 &&
-               input_integer_limit_of_parts(2305, GEMM_BF16) == 0 &&
-               input_integer_limit_of_parts(2305, GEMM_FP16) == 3,
-           "the limits of integers in parts: %d %d %d %d",
-           input_integer_limit_of_parts(256, GEMM_BF16),
-           input_integer_limit_of_parts(2304, GEMM_BF16),
-           input_integer_limit_of_parts(2305, GEMM_BF16),
-           input_integer_limit_of_parts(2305, GEMM_FP16));
     check_reference(33, 65, 100, INPUT_NORMAL);
     check_reference(1, 1, 1, INPUT_UNIFORM);
     check_reference(40, 9, 5000, INPUT_UNIFORM);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 #include "element_codec.h"
-#include "harness/quantize.h"
+#include "scaled/formats.h"
 #include "tests/harness/harness_command.h"
-#include "w4_block.h"
+#include "scaled/w4_block.h"
 
 enum { NO_GROUP = -1, ALL_GROUPS = -2 };
 
@@ -71,7 +71,7 @@ static void check_block(const struct operands *o, int block_n, int block_k, floa
                 continue;
             }
             const double value = real[first + i];
-            wrong += weight != o->weights[(int64_t)channel * o->k + first + i];
+            wrong += weight != scaled_of(o)->weights[(int64_t)channel * o->k + first + i];
             wrong += weight != w4_get(block, channel, first + i);
             wrong += fabs(weight) > 7 || (whole && weight != value);
             /* Half a step; a scale rounded down by 2^-9 leaves the greatest a little further out.
@@ -97,7 +97,7 @@ static void check_rows(const struct operands *o, float *real) {
     int wrong = 0;
     for (int row = 0; row < o->m; ++row) {
         const uint8_t *const elements = (const uint8_t *)o->a + row * o->lda;
-        const float scale = o->scale_a[row];
+        const float scale = scaled_of(o)->scale_a[row];
         float greatest = 0;
         real_row(o, 'A', row, real);
         for (int i = 0; i < o->k; ++i) {
@@ -109,15 +109,15 @@ static void check_rows(const struct operands *o, float *real) {
         for (int64_t i = o->k; i < o->lda; ++i)
             wrong += elements[i] != E4M3_NAN;
     }
-    for (int i = o->m; i < o->scale_a_pitch; ++i)
-        wrong += !isnan(o->scale_a[i]);
+    for (int i = o->m; i < scaled_of(o)->scale_a_pitch; ++i)
+        wrong += !isnan(scaled_of(o)->scale_a[i]);
     expect(wrong == 0, "%s, A: %d elements or scales are not what they ought to be",
            input_names[o->input], wrong);
 }
 
 static void check_operands(enum input_kind kind, int m, int n, int k) {
     struct operands o;
-    expect(operands_make(&o, m, n, k, GEMM_W4A8, kind, 5, input_integer_limit(k, GEMM_W4A8, false), false), "no memory");
+    expect(operands_make(&o, &weights_format, m, n, k, GEMM_W4A8, kind, 5, weights_format.integer_limit(k, GEMM_W4A8)), "no memory");
     float *real = malloc((size_t)k * sizeof *real);
     if (!real) abort();
     expect(operand_bytes(&o, 'B') == (int64_t)ceil_div(n, 128) * ceil_div(k, 128) * 8448, "bytes");
@@ -132,7 +132,7 @@ static void check_operands(enum input_kind kind, int m, int n, int k) {
 /* ---- sums ---- */
 
 static double weight_at(const struct operands *o, int channel, int k) {
-    return o->weights[(int64_t)channel * o->k + k];
+    return scaled_of(o)->weights[(int64_t)channel * o->k + k];
 }
 
 /* 32 products and the accumulator, aligned and cut as the Tensor Core's: a product has the exponent
@@ -172,13 +172,13 @@ static double kernel_sum(const struct operands *o, const struct sample *s, int w
         total += (float)sum * scale_of(o, 'B', s->column, group - before);
         sum = 0;
     }
-    return total * (512 * o->scale_a[s->row]);
+    return total * (512 * scaled_of(o)->scale_a[s->row]);
 }
 
 static void check_bound(int m, int n, int k, enum input_kind kind) {
     struct operands o;
     struct reference r;
-    expect(operands_make(&o, m, n, k, GEMM_W4A8, kind, 3, input_integer_limit(k, GEMM_W4A8, false), false) && reference_make(&r, &o),
+    expect(operands_make(&o, &weights_format, m, n, k, GEMM_W4A8, kind, 3, weights_format.integer_limit(k, GEMM_W4A8)) && reference_make(&r, &o),
            "no memory");
     double off = 0, ratio = 0, squares = 0, quantization = 0;
     int exact = 0, missed = 0;
@@ -188,7 +188,7 @@ static void check_bound(int m, int n, int k, enum input_kind kind) {
         long double sum = 0;
         for (int j = 0; j < k; ++j)
             sum += (long double)e4m3_to_float(((const uint8_t *)o.a)[s->row * o.lda + j]) *
-                   o.scale_a[s->row] * weight_at(&o, s->column, j) *
+                   scaled_of(&o)->scale_a[s->row] * weight_at(&o, s->column, j) *
                    scale_of(&o, 'B', s->column, j / SCALE_BLOCK);
         off = fmax(off, fabs((double)(sum - s->value)));
         squares += r.real[i] * r.real[i];
@@ -240,7 +240,7 @@ static double chain_sum(const struct operands *o, const struct sample *s, bool r
         }
         sum = step(sum, a, weight, count);
     }
-    return sum * o->scale_a[s->row];
+    return sum * scaled_of(o)->scale_a[s->row];
 }
 
 /* The reference is what such a kernel computes, but for the cuts of the Tensor Core: a hundredth of
@@ -248,8 +248,8 @@ static double chain_sum(const struct operands *o, const struct sample *s, bool r
 static void check_rounded(int m, int n, int k, enum input_kind kind) {
     struct operands o;
     struct reference r;
-    expect(operands_make(&o, m, n, k, GEMM_W4A8, kind, 3, input_integer_limit(k, GEMM_W4A8, false), false), "no memory");
-    o.e4m3_weights = true;
+    expect(operands_make(&o, &weights_format, m, n, k, GEMM_W4A8, kind, 3, weights_format.integer_limit(k, GEMM_W4A8)), "no memory");
+    o.format = &e4m3_weights_format;
     expect(reference_make(&r, &o), "no memory");
     expect(r.chains == 1, "%d chains, though nothing is promoted", r.chains);
     double off = 0, ratio = 0, size = 0, cuts = 0, roundings = 0;
@@ -258,7 +258,7 @@ static void check_rounded(int m, int n, int k, enum input_kind kind) {
         long double sum = 0;
         for (int j = 0; j < k; ++j)
             sum += (long double)e4m3_to_float(((const uint8_t *)o.a)[s->row * o.lda + j]) *
-                   o.scale_a[s->row] * rounded_weight(&o, s->column, j);
+                   scaled_of(&o)->scale_a[s->row] * rounded_weight(&o, s->column, j);
         off = fmax(off, fabs((double)(sum - s->value)));
         const double got = chain_sum(&o, s, true), exact = chain_sum(&o, s, false);
         ratio = fmax(ratio, fabs(got - s->value) / reference_accumulation(&r, s->row, s->column));
@@ -285,8 +285,8 @@ int main(void) {
         check_operands((enum input_kind)kind, 3, 128, 128);
         check_operands((enum input_kind)kind, 1, 1, 1);
     }
-    expect(input_integer_limit(4096, GEMM_W4A8, false) == 11 &&
-               input_integer_limit((1 << 22) + 1, GEMM_W4A8, false) == 0,
+    expect(weights_format.integer_limit(4096, GEMM_W4A8) == 11 &&
+               weights_format.integer_limit((1 << 22) + 1, GEMM_W4A8) == 0,
            "the limits of integers");
     check_bound(60, 200, 100, INPUT_NORMAL);
     check_bound(60, 200, 700, INPUT_NORMAL);

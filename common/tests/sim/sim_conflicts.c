@@ -10,6 +10,7 @@
 #include "backend.h"
 #include "harness/experiment.h"
 #include "harness/registry.h"
+#include "scaled/scales.h"
 #include "sim/core/events.h"
 #include "sim/core/simulation.h"
 
@@ -34,7 +35,7 @@ int main(int argc, char **argv) {
     void *const a = backend_alloc(BYTES, "A", false), *const b = backend_alloc(BYTES, "B", false);
     problem.a = a;
     problem.b = b; /* of w4a8 its blocks, and any numbers are scales */
-    problem.scales.a = a;
+    problem.matrix[MATRIX_SCALES_A].memory = a;
     problem.d = backend_alloc(BYTES, "D", true);
     problem.tile_counter = backend_alloc(256, "counter", true);
     backend_fill(a, 0x3f80, SIZE * SIZE);

@@ -155,7 +155,7 @@ static enum exit_code run_shape(const struct comparison *c, const struct backend
         report_json(&(struct report){.device = device,
                                      .size = size,
                                      .type = c->type,
-                                     .tensor_scales = e.operands.tensor_scales,
+                                     .scales = e.operands.format->scales,
                                      .input = c->input,
                                      .timing = c->timing.modes,
                                      .results = results,

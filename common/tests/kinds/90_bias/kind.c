@@ -23,8 +23,8 @@ static struct backend_setting options[] = {
 static const struct kind_choice choices[] = {{.usual = {0}, .usuals = BROKEN_KIND != 3}};
 
 static int matrices(const struct kind_problem *p, struct kind_matrix *matrix) {
-    matrix[BIAS] = (struct kind_matrix){"bias", p->type, 1, p->n, false};
-    matrix[FIRST] = (struct kind_matrix){"column 0", GEMM_FP32, p->m, 1, true};
+    matrix[BIAS] = (struct kind_matrix){"bias", p->type, 1, p->n, false, false};
+    matrix[FIRST] = (struct kind_matrix){"column 0", GEMM_FP32, p->m, 1, true, false};
     return BIAS_MATRICES;
 }
 
@@ -61,6 +61,7 @@ const struct problem_kind bias_kind = {.name = "bias",
                                        .option_count = 1,
                                        .further_terms = 1,
                                        .matrices = matrices,
+                                       .draws = true,
                                        .fill = fill,
                                        .value = value,
                                        .error = error,

@@ -1,4 +1,4 @@
-#include "harness/quantize.h"
+#include "scaled/formats.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -7,33 +7,36 @@
 #include "element_codec.h"
 #include "harness/allocate.h"
 #include "harness/parallel.h"
-#include "w4_block.h"
+#include "scaled/w4_block.h"
 
 static bool is_whole(const struct operands *o) {
     return o->input == INPUT_INTEGER || o->input == INPUT_ZEROS;
 }
 
+static bool is_of_tensors(const struct operands *o) { return o->format == &tensors_format; }
+
 static int blocks_of(int extent) { return ceil_div(extent, SCALE_BLOCK); }
 
 /* Rows of a matrix that share their scales: one of A, a block of B; of w4a8 always one. */
 static int rows_of_group(const struct operands *o, char matrix) {
-    return matrix == 'A' || o->type == GEMM_W4A8 ? 1 : SCALE_BLOCK;
+    return matrix == 'A' || has_weights(o) ? 1 : SCALE_BLOCK;
 }
 
 static bool is_weights(const struct operands *o, char matrix) {
-    return o->type == GEMM_W4A8 && matrix == 'B';
+    return has_weights(o) && matrix == 'B';
 }
 
 /* Elements of k that share their scale. */
 static int columns_of_group(const struct operands *o, char matrix) {
-    return o->type == GEMM_W4A8 && matrix == 'A' ? o->k : SCALE_BLOCK;
+    return has_weights(o) && matrix == 'A' ? o->k : SCALE_BLOCK;
 }
 
 static int rows_of(const struct operands *o, char matrix) { return matrix == 'A' ? o->m : o->n; }
 
 static float *place_of_scale(const struct operands *o, char matrix, int group, int block) {
-    return matrix == 'A' ? &o->scale_a[(int64_t)block * o->scale_a_pitch + group]
-                         : &o->scale_b[(int64_t)group * o->scale_b_pitch + block];
+    const struct scaled_operands *const of = scaled_of(o);
+    return matrix == 'A' ? &of->scale_a[(int64_t)block * of->scale_a_pitch + group]
+                         : &of->scale_b[(int64_t)group * of->scale_b_pitch + block];
 }
 
 float scale_of(const struct operands *o, char matrix, int row, int block) {
@@ -50,7 +53,7 @@ static const char rows_of_operands[] = "rows of the operands"; /* in a message *
 
 void real_row(const struct operands *o, char matrix, int row, float *values) {
     uint16_t *elements = allocate((size_t)o->k, sizeof *elements, rows_of_operands);
-    input_fill_row(o->source, matrix, row, elements, o->k);
+    input_fill_row(&scaled_of(o)->source, matrix, row, elements, o->k);
     float size = 1;
     for (int i = 0; i < o->k; ++i) {
         if (i % SCALE_BLOCK == 0 && !is_whole(o)) {
@@ -95,11 +98,11 @@ static void find_greatest(void *context, int64_t begin, int64_t end) {
 static float choose_scale(const struct quantizing *q, int group, int block, const float *values,
                           int rows, int columns) {
     const struct operands *o = q->operands;
-    if (is_whole(o) && o->tensor_scales) return q->matrix == 'A' ? 2 : 0.5f;
+    if (is_whole(o) && is_of_tensors(o)) return q->matrix == 'A' ? 2 : 0.5f;
     if (is_whole(o)) return (float)(1 + (block_hash(o, q->matrix, group, block) >> 32) % 2);
     float greatest = q->greatest;
     if (is_weights(o, q->matrix)) return bf16_to_float(w4_scale(values, columns));
-    for (int row = 0; row < rows && !o->tensor_scales; ++row)
+    for (int row = 0; row < rows && !is_of_tensors(o); ++row)
         greatest = greatest_of(values + (int64_t)row * o->k, columns, greatest);
     return greatest > 0 ? greatest / E4M3_GREATEST : 1;
 }
@@ -152,7 +155,7 @@ static void quantize_blocks(void *context, int64_t begin, int64_t end) {
             w4_put_scale(to, channel, float_to_bf16(scale));
             for (int i = k0; i < k0 + columns; ++i) {
                 const int weight = w4_weight(values[i], is_whole(o) ? 1 : scale);
-                o->weights[(int64_t)channel * o->k + i] = (int8_t)weight;
+                scaled_of(o)->weights[(int64_t)channel * o->k + i] = (int8_t)weight;
                 w4_put(to, channel, i, weight);
             }
         }
@@ -164,7 +167,7 @@ static void quantize(const struct operands *o, char matrix) {
     struct quantizing q = {o, matrix, 0, PTHREAD_MUTEX_INITIALIZER};
     const int rows = rows_of(o, matrix), groups = ceil_div(rows, rows_of_group(o, matrix));
     const double work = 4.0 * rows * o->k;
-    if (o->tensor_scales) parallel_ranges(rows, work, find_greatest, &q);
+    if (is_of_tensors(o)) parallel_ranges(rows, work, find_greatest, &q);
     if (is_weights(o, matrix))
         parallel_ranges(blocks_of(rows), work, quantize_blocks, &q);
     else
@@ -181,18 +184,19 @@ static float *make_scales(int rows, int pitch) {
 }
 
 bool quantize_operands(struct operands *o, int limit) {
-    o->source = malloc(sizeof *o->source);
-    if (!o->source) return false;
-    input_prepare(o->source, o->input, GEMM_BF16, limit, o->seed);
-    o->scale_a_pitch = (o->m + 3) / 4 * 4;
-    o->scale_b_pitch = (blocks_of(o->k) + 3) / 4 * 4;
-    const bool w4a8 = o->type == GEMM_W4A8;
+    struct scaled_operands *const of = calloc(1, sizeof *of);
+    if (!of) return false;
+    o->of_format = of;
+    input_prepare(&of->source, o->input, GEMM_BF16, limit, o->seed);
+    of->scale_a_pitch = (o->m + 3) / 4 * 4;
+    of->scale_b_pitch = (blocks_of(o->k) + 3) / 4 * 4;
     o->a = malloc((size_t)operand_bytes(o, 'A'));
     o->b = calloc((size_t)operand_bytes(o, 'B'), 1);
-    o->scale_a = make_scales(w4a8 ? 1 : blocks_of(o->k), o->scale_a_pitch);
-    o->scale_b = make_scales(w4a8 ? o->n : blocks_of(o->n), o->scale_b_pitch);
-    if (w4a8) o->weights = malloc((size_t)o->n * (size_t)o->k);
-    if (!o->a || !o->b || !o->scale_a || !o->scale_b || (w4a8 && !o->weights)) return false;
+    of->scale_a = make_scales(has_weights(o) ? 1 : blocks_of(o->k), of->scale_a_pitch);
+    of->scale_b = make_scales(has_weights(o) ? o->n : blocks_of(o->n), of->scale_b_pitch);
+    if (has_weights(o)) of->weights = malloc((size_t)o->n * (size_t)o->k);
+    if (!o->a || !o->b || !of->scale_a || !of->scale_b || (has_weights(o) && !of->weights))
+        return false;
     quantize(o, 'A');
     quantize(o, 'B');
     return true;

@@ -30,6 +30,7 @@
 #include <math.h>
 
 #include "element_codec.h"
+#include "scaled/scales.h"
 
 enum {
     W4_BLOCK = SCALE_BLOCK,                   /* channels, and elements of k */
