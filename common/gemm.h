@@ -130,8 +130,8 @@ struct gemm_kernel {
     /* Part two; zero in all other records. gemm_selection.h: */
     const struct gemm_kernel *(*select)(const struct gemm_problem *problem);
     int (*ranked)(const struct gemm_problem *problem, const struct gemm_kernel **kernels, int most);
-    enum gemm_early earliest; /* gemm_early.h: the earliest launch that it is for */
-    bool several_devices, follows; /* gemm_devices.h */
+    enum gemm_early earliest;        /* gemm_early.h: the earliest launch that it is for */
+    bool several_devices, follows;   /* gemm_devices.h */
     const struct problem_kind *kind; /* gemm_matrices.h; NULL: D = A * B */
     const void *of_kind;             /* and what that has to know of this kernel */
     enum gemm_loop loop;

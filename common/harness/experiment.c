@@ -146,8 +146,8 @@ static enum exit_code open_memory(struct experiment *e, const struct gemm_kernel
     for (int i = 0; i < count; ++i)
         several |= kernels[i]->several_devices;
     if (!several) return EXIT_VERIFIED;
-    return kind_of(kernels[0])->memory->open(&e->kind.problem, &e->buffers, kernels, count,
-                                             e->device->gpus_open);
+    return kind_of(kernels[0])
+        ->memory->open(&e->kind.problem, &e->buffers, kernels, count, e->device->gpus_open);
 }
 
 /* sets 0: as many as timing needs. */
@@ -326,11 +326,10 @@ enum exit_code experiment_add_baselines(struct experiment *e, uint32_t wanted) {
     progress("choosing the libraries' kernels");
     for (int set = 0; set < e->buffers.sets; ++set)
         e->buffers.problems[set] = experiment_problem(e, NULL, 0, set);
-    const int count =
-        kind->baselines && (wanted | library)
-            ? kind->baselines(e->buffers.problems, e->buffers.sets, wanted | library, found,
-                              MAX_BASELINES)
-            : 0;
+    const int count = kind->baselines && (wanted | library)
+                          ? kind->baselines(e->buffers.problems, e->buffers.sets, wanted | library,
+                                            found, MAX_BASELINES)
+                          : 0;
     for (int i = 0; i < count; ++i) {
         struct baseline_result result = {.contender = found[i]};
         if (kind->flops && !found[i].flops)

@@ -279,8 +279,7 @@ static enum exit_code run(const struct options *options, const struct backend_in
                         s->kernels, s->count, options->timing != 0);
     /* The libraries are asked for their speed, and cuBLAS also where the reference alone does not
      * cover every element. */
-    if (code == EXIT_VERIFIED && backend_can_time() &&
-        (options->timing || !e.kind.d.complete))
+    if (code == EXIT_VERIFIED && backend_can_time() && (options->timing || !e.kind.d.complete))
         code = experiment_add_baselines(&e, options->timing ? usual_baselines() : 0);
     if (code == EXIT_VERIFIED) {
         code = verify_all(&e, s, options, results);

@@ -370,7 +370,6 @@ static bool check_type(const struct options *options) {
     return true;
 }
 
-
 /* Do the options select this kernel? */
 static bool is_selected(const struct options *o, const struct kernel_entry *entry) {
     const struct gemm_kernel *const kernel = kernel_of_any_type(entry);
@@ -448,7 +447,8 @@ static bool check_kind(struct options *o) {
 /* Whole numbers with which every sum is exact, for all kernels of each kind; 0: there are none. */
 static int integer_limit(const struct options *o, int k) {
     const size_t room = (size_t)kernel_registry_count + 1;
-    const struct gemm_kernel **const of_kind = allocate(room, sizeof *of_kind, "a choice of kernels");
+    const struct gemm_kernel **const of_kind =
+        allocate(room, sizeof *of_kind, "a choice of kernels");
     int least = INT_MAX;
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct gemm_kernel *const first = selected_kernel(o, i);

@@ -47,13 +47,8 @@ static bool make_elements(struct operands *o, int limit) {
 
 bool operands_make(struct operands *operands, const struct operand_format *format, int m, int n,
                    int k, enum gemm_type type, enum input_kind input, uint64_t seed, int limit) {
-    *operands = (struct operands){.m = m,
-                                  .n = n,
-                                  .k = k,
-                                  .type = type,
-                                  .input = input,
-                                  .seed = seed,
-                                  .format = format};
+    *operands = (struct operands){
+        .m = m, .n = n, .k = k, .type = type, .input = input, .seed = seed, .format = format};
     operands_set_pitches(operands);
     if (format->make(operands, limit)) return true;
     operands_free(operands);
@@ -88,8 +83,7 @@ static void decode_bf16(const uint16_t *elements, int count, float *values) {
 }
 
 static void decode_elements(const struct operands *o, char matrix, int row, float *values) {
-    const uint16_t *const elements =
-        matrix == 'A' ? o->a + row * o->lda : o->b + row * o->ldb;
+    const uint16_t *const elements = matrix == 'A' ? o->a + row * o->lda : o->b + row * o->ldb;
     if (o->type == GEMM_BF16)
         decode_bf16(elements, o->k, values);
     else
@@ -176,8 +170,7 @@ static void norm_rows(void *context, int64_t begin, int64_t end) {
                 const double square = (double)values[i] * values[i];
                 sum[i & 3] += square * square;
             }
-            double norm =
-                terms->scale * sqrt(sqrt(sum[0] + sum[1] + sum[2] + sum[3])) * 1.000001;
+            double norm = terms->scale * sqrt(sqrt(sum[0] + sum[1] + sum[2] + sum[3])) * 1.000001;
             if (terms->factor) norm *= terms->factor(o, n->matrix, (int)row, first);
             n->norms[row * n->chains + c] = (float)norm;
         }
@@ -225,9 +218,9 @@ static void multiply_samples(void *context, int64_t begin, int64_t end) {
         }
         if (!p->b) row_of(p, 'B', s->column, b);
         dot_function *const of_rows = whole ? whole_dot : dot;
-        p->values[i * p->stride] =
-            p->real ? of_rows(a, of_b, o->k)
-                    : o->format->product(o, row, s->column, a, of_b, of_rows);
+        p->values[i * p->stride] = p->real
+                                       ? of_rows(a, of_b, o->k)
+                                       : o->format->product(o, row, s->column, a, of_b, of_rows);
     }
     free(a);
     free(b);

@@ -39,8 +39,8 @@ static void free_scaled(struct operands *o) {
 static int64_t weight_bytes(const struct operands *o) { return (int64_t)w4_bytes(o->n, o->k); }
 
 static void decode_e4m3(const struct operands *o, char matrix, int row, float *values) {
-    const uint8_t *const elements = (const uint8_t *)(matrix == 'A' ? o->a : o->b) +
-                                    row * (matrix == 'A' ? o->lda : o->ldb);
+    const uint8_t *const elements =
+        (const uint8_t *)(matrix == 'A' ? o->a : o->b) + row * (matrix == 'A' ? o->lda : o->ldb);
     for (int i = 0; i < o->k; ++i)
         values[i] = e4m3_to_float(elements[i]);
 }
@@ -57,8 +57,8 @@ static void decode_weights(const struct operands *o, char matrix, int row, float
 static void decode_e4m3_weights(const struct operands *o, char matrix, int row, float *values) {
     decode_weights(o, matrix, row, values);
     for (int i = 0; matrix == 'B' && i < o->k; ++i)
-        values[i] = e4m3_to_float(
-            float_to_e4m3(values[i] * scale_of(o, 'B', row, i / SCALE_BLOCK)));
+        values[i] =
+            e4m3_to_float(float_to_e4m3(values[i] * scale_of(o, 'B', row, i / SCALE_BLOCK)));
 }
 
 static double product_of(const struct operands *o, int row, int column, const float *a,
@@ -194,16 +194,16 @@ int scaled_matrices(const struct kind_problem *p, struct kind_matrix *matrix) {
     const struct operands *const o = p->operands;
     const int blocks = ceil_div(o->k, SCALE_BLOCK);
     matrix[MATRIX_SCALES_A] = (struct kind_matrix){.label = "scales of A",
-                                            .type = GEMM_FP32,
-                                            .rows = has_weights(o) ? 1 : blocks,
-                                            .columns = o->m,
-                                            .near = true};
+                                                   .type = GEMM_FP32,
+                                                   .rows = has_weights(o) ? 1 : blocks,
+                                                   .columns = o->m,
+                                                   .near = true};
     if (has_weights(o)) return MATRIX_SCALES_A + 1; /* the others lie in the blocks */
     matrix[MATRIX_SCALES_B] = (struct kind_matrix){.label = "scales of B",
-                                            .type = GEMM_FP32,
-                                            .rows = ceil_div(o->n, SCALE_BLOCK),
-                                            .columns = blocks,
-                                            .near = true};
+                                                   .type = GEMM_FP32,
+                                                   .rows = ceil_div(o->n, SCALE_BLOCK),
+                                                   .columns = blocks,
+                                                   .near = true};
     return SCALE_MATRICES;
 }
 

@@ -5,9 +5,8 @@
 #include "scaled/formats.h"
 
 /* If one of the kernels knows no others, one scale for all of A and one for all of B. */
-static const struct operand_format *e4m3_format(enum gemm_type type,
-                                                const struct gemm_kernel *const *kernels,
-                                                int count) {
+static const struct operand_format *
+e4m3_format(enum gemm_type type, const struct gemm_kernel *const *kernels, int count) {
     bool tensor_scales = false;
     (void)type;
     for (int i = 0; i < count; ++i) {
@@ -32,9 +31,8 @@ const struct problem_kind scaled_kind = {.formula = "D = A * B",
                                          .reference = product_reference,
                                          .baselines = backend_baselines};
 
-static const struct operand_format *w4a8_format(enum gemm_type type,
-                                                const struct gemm_kernel *const *kernels,
-                                                int count) {
+static const struct operand_format *
+w4a8_format(enum gemm_type type, const struct gemm_kernel *const *kernels, int count) {
     (void)type, (void)kernels, (void)count;
     return &weights_format;
 }

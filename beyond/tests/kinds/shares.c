@@ -47,7 +47,8 @@ static float product(const struct gemm_problem *p, int row, int column, int self
         const int a_on = rows_sliced ? owner_of(row / SLICE_M, ceil_div(p->m, SLICE_M), d) : by_k;
         const int b_on = rows_sliced ? self : by_k;
         const element_t *const a = split_of(p)->share[mistake == OWN_COPY_ONLY ? self : a_on].a;
-        sum += value_of(&a[row * p->lda + i]) * value_of(&split_of(p)->share[b_on].b[column * p->ldb + i]);
+        sum += value_of(&a[row * p->lda + i]) *
+               value_of(&split_of(p)->share[b_on].b[column * p->ldb + i]);
     }
     return sum;
 }
@@ -64,7 +65,8 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
                 encode_element(product(p, row, column, owner), GEMM_BF16);
         }
     if (mistake == OTHERS_ROW) split_of(p)->share[0].d[(p->m - 1) * p->ldd + p->n - 1].bits = 0;
-    if (mistake == PADDING_WRITTEN) split_of(p)->share[d - 1].d[(p->m - 1) * p->ldd + p->n].bits = 0;
+    if (mistake == PADDING_WRITTEN)
+        split_of(p)->share[d - 1].d[(p->m - 1) * p->ldd + p->n].bits = 0;
     memset(split_of(p)->share[d - 1].workspace, 0, WORDS); /* is there */
     if (mistake == FLAG_STAYS) split_of(p)->share[d - 1].flags[WORDS - 1] = 1;
     return GEMM_OK;

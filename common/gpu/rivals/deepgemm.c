@@ -76,7 +76,8 @@ static size_t scale_rows_of_b(const struct gemm_problem *p) {
 static float *scales_of_b(const struct gemm_problem *p) {
     const size_t each = scale_rows_of_b(p) * (size_t)ceil_div(p->k, SCALE_BLOCK);
     int copy = 0;
-    while (copy < chosen.copies - 1 && gemm_scales_of(chosen.problems[copy].matrix).b != gemm_scales_of(p->matrix).b)
+    while (copy < chosen.copies - 1 &&
+           gemm_scales_of(chosen.problems[copy].matrix).b != gemm_scales_of(p->matrix).b)
         ++copy;
     return chosen.scales + (size_t)copy * each;
 }
@@ -99,8 +100,8 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
         return GEMM_LAUNCH_FAILED;
     /* A's scales lie as the kernel wants them: a row of m for each block of k. */
     if (e4m3 && !encode(&scales, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, gemm_scales_of(p->matrix).a,
-                        ceil_div(p->k, SCALE_BLOCK), deepgemm_round_up(p->m, 4), gemm_scales_of(p->matrix).pitch_a,
-                        1, tile_m, 0))
+                        ceil_div(p->k, SCALE_BLOCK), deepgemm_round_up(p->m, 4),
+                        gemm_scales_of(p->matrix).pitch_a, 1, tile_m, 0))
         return GEMM_LAUNCH_FAILED;
     const int *grouped = chosen.group_of_row;
     float *scales_b = e4m3 ? scales_of_b(p) : NULL;
@@ -151,9 +152,10 @@ static bool pack_scales(const struct gemm_problem *problems, int copies) {
                  "DeepGEMM: allocating scales"))
         return false;
     for (int i = 0; i < copies; ++i)
-        if (!cuda_ok(cudaMemcpy2D(scales_of_b(&problems[i]), row_bytes, gemm_scales_of(problems[i].matrix).b,
-                                  sizeof(float) * (size_t)gemm_scales_of(problems[i].matrix).pitch_b, row_bytes,
-                                  rows, cudaMemcpyDeviceToDevice),
+        if (!cuda_ok(cudaMemcpy2D(
+                         scales_of_b(&problems[i]), row_bytes, gemm_scales_of(problems[i].matrix).b,
+                         sizeof(float) * (size_t)gemm_scales_of(problems[i].matrix).pitch_b,
+                         row_bytes, rows, cudaMemcpyDeviceToDevice),
                      "DeepGEMM: copying scales"))
             return false;
     return true;

@@ -53,7 +53,8 @@ static void check_operand(const struct operands *o, char matrix, int rows) {
     }
     for (int row = 0; row < rows; ++row)
         for (int block = 0; block * SCALE_BLOCK < o->k; ++block) {
-            const double most = (o->format == &tensors_format) ? all : greatest[row / group * o->k + block];
+            const double most =
+                (o->format == &tensors_format) ? all : greatest[row / group * o->k + block];
             const float scale = scale_of(o, matrix, row, block);
             far += whole ? scale != 1 && scale != 2 && scale != 0.5f : scale != (float)most / 448;
             different += scale != scale_of(o, matrix, 0, 0);
@@ -62,8 +63,8 @@ static void check_operand(const struct operands *o, char matrix, int rows) {
            input_names[o->input], matrix, far);
     expect(padded == rows * (int)(o->lda - o->k), "%s, %c: the padding is not NaN",
            input_names[o->input], matrix);
-    expect((o->format == &tensors_format) == (different == 0), "%s, %c: %d scales differ from the first",
-           input_names[o->input], matrix, different);
+    expect((o->format == &tensors_format) == (different == 0),
+           "%s, %c: %d scales differ from the first", input_names[o->input], matrix, different);
     free(greatest);
     free(real);
 }
@@ -73,7 +74,8 @@ static void check_operands(enum input_kind kind, const struct operand_format *fo
     expect(operands_make(&o, format, 50, 300, 333, GEMM_E4M3, kind, 5,
                          format->integer_limit(333, GEMM_E4M3)),
            "no memory");
-    expect(o.lda == 336 && scaled_of(&o)->scale_a_pitch == 52 && scaled_of(&o)->scale_b_pitch == 4, "pitches");
+    expect(o.lda == 336 && scaled_of(&o)->scale_a_pitch == 52 && scaled_of(&o)->scale_b_pitch == 4,
+           "pitches");
     check_operand(&o, 'A', o.m);
     check_operand(&o, 'B', o.n);
     int padding = 0;

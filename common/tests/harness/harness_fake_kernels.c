@@ -78,7 +78,8 @@ static float group_scale(const struct gemm_problem *p, int row, int column, int 
     if (defect == DEFECT_OTHER_COLUMNS && column > 0) --column;
     if (defect == DEFECT_FIRST_SCALES) row = column = k = 0;
     if (defect == DEFECT_UNSCALED) return 1;
-    return gemm_scales_of(p->matrix).a[row] * bf16_to_float(w4_get_scale(block_of(p, column, k), column));
+    return gemm_scales_of(p->matrix).a[row] *
+           bf16_to_float(w4_get_scale(block_of(p, column, k), column));
 }
 
 /* Of w4a8: each weight is rounded with its scale, and the sum is cut, not promoted. */

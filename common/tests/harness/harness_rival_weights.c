@@ -23,7 +23,9 @@ static void check(enum input_kind kind, int n, int k) {
     struct operands o;
     uint8_t *const codes = calloc(CHANNELS * PITCH / 2, 1);
     uint8_t *const tables = calloc(CHANNELS * PITCH / W4_BLOCK * CUTLASS_MULTIPLES, 1);
-    expect(operands_make(&o, &weights_format, 1, n, k, GEMM_W4A8, kind, 9, weights_format.integer_limit(k, GEMM_W4A8)), "no memory");
+    expect(operands_make(&o, &weights_format, 1, n, k, GEMM_W4A8, kind, 9,
+                         weights_format.integer_limit(k, GEMM_W4A8)),
+           "no memory");
     if (!codes || !tables) abort();
     cutlass_convert((uint8_t *)o.b, n, k, codes, PITCH, tables, CHANNELS);
     int wrong = 0, rounded = 0;

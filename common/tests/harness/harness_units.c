@@ -94,8 +94,10 @@ static void check_outliers(const struct operands *o) {
 
 static void check_inputs(enum input_kind kind, enum gemm_type type, int k) {
     struct operands o, again;
-    const bool made = operands_make(&o, &elements_format, 40, 30, k, type, kind, 7, elements_format.integer_limit(k, type)) &&
-                      operands_make(&again, &elements_format, 17, 30, k, type, kind, 7, elements_format.integer_limit(k, type));
+    const bool made = operands_make(&o, &elements_format, 40, 30, k, type, kind, 7,
+                                    elements_format.integer_limit(k, type)) &&
+                      operands_make(&again, &elements_format, 17, 30, k, type, kind, 7,
+                                    elements_format.integer_limit(k, type));
     expect(made, "no memory");
     const int limit = input_integer_limit(k, type);
     int outside = 0, fractions = 0, different = 0;
@@ -160,8 +162,9 @@ static void check_padding(void) {
 static void check_reference(int m, int n, int k, enum input_kind kind) {
     struct operands o;
     struct reference r;
-    const bool made =
-        operands_make(&o, &elements_format, m, n, k, GEMM_BF16, kind, 3, elements_format.integer_limit(k, GEMM_BF16)) && reference_make(&r, &o);
+    const bool made = operands_make(&o, &elements_format, m, n, k, GEMM_BF16, kind, 3,
+                                    elements_format.integer_limit(k, GEMM_BF16)) &&
+                      reference_make(&r, &o);
     expect(made, "no memory");
     expect(r.complete == samples_are_all(m, n, k), "completeness");
     expect(!r.complete || r.count == (int64_t)m * n, "a complete reference of %lld elements",

@@ -117,7 +117,9 @@ static void check_rows(const struct operands *o, float *real) {
 
 static void check_operands(enum input_kind kind, int m, int n, int k) {
     struct operands o;
-    expect(operands_make(&o, &weights_format, m, n, k, GEMM_W4A8, kind, 5, weights_format.integer_limit(k, GEMM_W4A8)), "no memory");
+    expect(operands_make(&o, &weights_format, m, n, k, GEMM_W4A8, kind, 5,
+                         weights_format.integer_limit(k, GEMM_W4A8)),
+           "no memory");
     float *real = malloc((size_t)k * sizeof *real);
     if (!real) abort();
     expect(operand_bytes(&o, 'B') == (int64_t)ceil_div(n, 128) * ceil_div(k, 128) * 8448, "bytes");
@@ -178,7 +180,9 @@ static double kernel_sum(const struct operands *o, const struct sample *s, int w
 static void check_bound(int m, int n, int k, enum input_kind kind) {
     struct operands o;
     struct reference r;
-    expect(operands_make(&o, &weights_format, m, n, k, GEMM_W4A8, kind, 3, weights_format.integer_limit(k, GEMM_W4A8)) && reference_make(&r, &o),
+    expect(operands_make(&o, &weights_format, m, n, k, GEMM_W4A8, kind, 3,
+                         weights_format.integer_limit(k, GEMM_W4A8)) &&
+               reference_make(&r, &o),
            "no memory");
     double off = 0, ratio = 0, squares = 0, quantization = 0;
     int exact = 0, missed = 0;
@@ -248,7 +252,9 @@ static double chain_sum(const struct operands *o, const struct sample *s, bool r
 static void check_rounded(int m, int n, int k, enum input_kind kind) {
     struct operands o;
     struct reference r;
-    expect(operands_make(&o, &weights_format, m, n, k, GEMM_W4A8, kind, 3, weights_format.integer_limit(k, GEMM_W4A8)), "no memory");
+    expect(operands_make(&o, &weights_format, m, n, k, GEMM_W4A8, kind, 3,
+                         weights_format.integer_limit(k, GEMM_W4A8)),
+           "no memory");
     o.format = &e4m3_weights_format;
     expect(reference_make(&r, &o), "no memory");
     expect(r.chains == 1, "%d chains, though nothing is promoted", r.chains);

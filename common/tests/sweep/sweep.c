@@ -111,8 +111,7 @@ static void print_command(const struct gemm_kernel *kernel, const struct trial *
            on_gpu ? "gpu" : "sim", kernel->name, kernel->variant ? " --variant " : "",
            kernel->variant ? kernel->variant : "", t->size.m, t->size.n, t->size.k,
            input_names[t->input], (unsigned long long)t->seed, type_names[t->type]);
-    if (kernel->several_devices)
-        printf(" --launches %d", t->launches ? t->launches : 1);
+    if (kernel->several_devices) printf(" --launches %d", t->launches ? t->launches : 1);
     sweep_launch_as(t);
     if (kernel->earliest) printf(" --launch %s", early_names[experiment_early]);
     print_kind_options(kind_of(kernel));

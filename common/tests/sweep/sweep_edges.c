@@ -21,8 +21,7 @@ static struct trial draw_trial(const struct sweep *sweep, const struct gemm_kern
                           .schedule = sweep->schedule == SWEEP_ALL ? i / 2 % sweep_schedules()
                                                                    : sweep->schedule,
                           .schedule_seed = sweep->seed + (uint64_t)i};
-    if (kernel->several_devices)
-        trial.launches = sweep->launches ? sweep->launches : 1 + i / 3 % 3;
+    if (kernel->several_devices) trial.launches = sweep->launches ? sweep->launches : 1 + i / 3 % 3;
     trial.input = kinds[sweep_draw(&random, sizeof kinds / sizeof *kinds)];
     trial.padding = sweep_draw(&random, 2) ? PADDING_FINITE : PADDING_NAN;
     if (!sweep->long_k) {

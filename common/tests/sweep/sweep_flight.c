@@ -90,8 +90,7 @@ static enum exit_code fly(const struct sweep *sweep, const struct gemm_kernel *k
     }
     flight.contender = contender_of_kernel(kernel);
     flight.contender.enqueue = enqueue_next;
-    if (code == EXIT_VERIFIED &&
-        !change_slabs(&e, kernel, 'A', padding_of(t->type)))
+    if (code == EXIT_VERIFIED && !change_slabs(&e, kernel, 'A', padding_of(t->type)))
         code = EXIT_NO_DEVICE;
     for (int run = 0; run < runs && code == EXIT_VERIFIED; ++run)
         if (!run_once(&e, kernel, t, counts)) break;
