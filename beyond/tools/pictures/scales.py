@@ -3,13 +3,13 @@ products is multiplied by two of them and added to another sum."""
 from data import c_table, constants, function, source
 from picture import Picture
 
-KERNEL, QUANTIZE = "beyond/11_fp8_scaling/kernel.cu", "common/harness/quantize.c"
-SCALES = "common/gemm_scales.h"
+KERNEL, QUANTIZE = "beyond/11_fp8_scaling/kernel.cu", "common/scaled/quantize.c"
+SCALES = "common/scaled/scales.h"
 ROWS, BLOCKS, COLUMNS, ROW = 8, 4, 2, 3  # drawn: rows of A, blocks of k and of n; the row followed
-EDITS = [(QUANTIZE, "return matrix == 'A' || o->type == GEMM_W4A8 ? 1 : SCALE_BLOCK;",
-          "return matrix == 'A' || o->type == GEMM_W4A8 ? 2 : SCALE_BLOCK;"),
-         (QUANTIZE, "&o->scale_b[(int64_t)group * o->scale_b_pitch + block]",
-          "&o->scale_b[(int64_t)block * o->scale_b_pitch]"),
+EDITS = [(QUANTIZE, "return matrix == 'A' || has_weights(o) ? 1 : SCALE_BLOCK;",
+          "return matrix == 'A' || has_weights(o) ? 2 : SCALE_BLOCK;"),
+         (QUANTIZE, "&of->scale_b[(int64_t)group * of->scale_b_pitch + block]",
+          "&of->scale_b[(int64_t)block * of->scale_b_pitch]"),
          (SCALES, "enum { SCALE_BLOCK = 128 }", "enum { SCALE_BLOCK = 64 }"),
          (KERNEL, "&shared->scale_b[state.index][k_tile % SCALES_B]",
           "&shared->scale_b[state.index][0]")]
@@ -21,13 +21,17 @@ def places(block):
     heads = ("static int rows_of_group(", "static int columns_of_group(",
              "static float *place_of_scale(", "float scale_of(")
     rows = c_table(f'''
-enum {{ GEMM_E4M3, GEMM_W4A8, SCALE_BLOCK = {block} }};
-struct operands {{ int type, k; float *scale_a, *scale_b; int64_t scale_a_pitch, scale_b_pitch; }};
+enum {{ SCALE_BLOCK = {block} }};
+struct scaled_operands {{ float *scale_a, *scale_b; int64_t scale_a_pitch, scale_b_pitch; }};
+struct operands {{ int k; const struct scaled_operands *scaled; }};
+#define scaled_of(o) ((o)->scaled)
+#define has_weights(o) 0
 {"".join(function(QUANTIZE, head) for head in heads)}
 int main(void) {{
     static float a[65536], b[65536];
     for (int i = 0; i < 65536; ++i) a[i] = b[i] = i;
-    const struct operands o = {{GEMM_E4M3, {BLOCKS} * 128, a, b, 4096, 16}};
+    const struct scaled_operands scaled = {{a, b, 4096, 16}};
+    const struct operands o = {{{BLOCKS} * 128, &scaled}};
     for (int matrix = 'A'; matrix <= 'B'; ++matrix)
         for (int row = 0; row < {COLUMNS} * 128; ++row)
             for (int k = 0; k < {BLOCKS} * 128; k += 32)

@@ -4,7 +4,7 @@ import re
 from data import c_table, source
 from picture import Picture
 
-BLOCK, CONVERT = "common/w4_block.h", "common/hopper/w4.h"
+BLOCK, CONVERT = "common/scaled/w4_block.h", "common/hopper/w4.h"
 X, CELL_W, CELL_H = 20, 16.25, 30
 CHANNEL, K = 8, 0  # the second four's channel, relative to the first, and the weight followed of it
 EDITS = [(BLOCK, "(struct w4_place){at + k % 4, at + (k + 1) % 4, 4}",
@@ -20,7 +20,7 @@ def places():
 #include <stddef.h>
 #include <string.h>
 #include "gemm_types.h"
-#include "w4_block.h"
+#include "scaled/w4_block.h"
 int main(void) {{
     for (int channel = 0; channel <= {CHANNEL}; channel += {CHANNEL})
         for (int k = 0; k < 4; ++k) {{

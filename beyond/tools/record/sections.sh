@@ -19,8 +19,8 @@
 #   w4a8_library      60 s   the library for 4-bit weights, in order and launched early, with what reading
 #                            the weights takes in both; BASELINES may add rivals to ceilings
 #   two_gpus          70 s   13's kernels on two GPUs, over m, and 08's persistent.cu, which is the
-#                            multiplication of one of them; BASELINES=nccl in a build with
-#                            -DHOPPER_NCCL=/usr
+#                            multiplication of one of them; BASELINES=libraries, and NCCL in a
+#                            build with -DHOPPER_NCCL=/usr
 #   two_gpus_trace     5 s   13's timeline on two GPUs with their link, as a figure and as a trace
 #   fused            100 s   14's kernels, each beside 08's product, the same and a kernel behind it, and
 #                            cuBLASLt's epilogues: bias and GELU, and C, over k; SwiGLU; e4m3

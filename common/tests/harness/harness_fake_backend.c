@@ -264,6 +264,8 @@ bool timeline_add_devices_records(const struct gemm_kernel *kernel,
     return true;
 }
 
+enum gemm_type timeline_operands;
+
 const char *timeline_times(void) { return FAKE_GPU ? "SM clock cycles" : "simulated cycles"; }
 
 bool timeline_write_trace(const char *path, int sms) {
