@@ -1,7 +1,7 @@
 # Chapters: what one line chapter(...) means, and the programs made of it.
 #
 #   chapter(06_wgmma STEPS kernel two_warpgroups VARIANTS two_warpgroups:two_warpgroups.cu rs:rs.cu)
-#   chapter(beyond/library/hopper_gemm SELECTION select.c LIBRARY library.c VARIANTS ...)
+#   chapter(library/hopper_gemm SELECTION select.c LIBRARY library.c VARIANTS ...)
 #   chapter(beyond/13_two_gpus TYPES bf16 GPUS 2)
 #
 # declares a chapter by its directory. Its own kernel is kernel.cu, or with SELECTION the variant
@@ -19,11 +19,12 @@
 # that the chapter's kernels can run on, such as 80 for 8.0, where these are more than 9.0;
 # `variant:90` says so of one.
 #
-# There are two houses: part one, declared in the top CMakeLists.txt, and beyond/, which may be
-# absent. HOPPER_HOUSE is what the names of a house's targets, tests and programs end with: nothing,
-# or _beyond; HOPPER_INCLUDES is where its kernels find headers besides common/. Each house calls
-# add_chapters() once for each backend, in different directories, because there the same .cu files
-# are of different languages, and CMake keeps a source's language per directory.
+# There are several houses: part one, declared in the top CMakeLists.txt, and beyond/ and library/,
+# each of which may be absent. HOPPER_HOUSE is what the names of a house's targets, tests and
+# programs end with: nothing, _beyond or _library; HOPPER_INCLUDES is where its kernels find headers
+# besides common/. Each house calls add_chapters() once for each backend, in different directories,
+# because there the same .cu files are of different languages, and CMake keeps a source's language
+# per directory.
 set(HOPPER_HOUSE "")
 set(HOPPER_INCLUDES "")
 
@@ -456,8 +457,9 @@ endfunction()
 # a library of kernels needs. Targets: <backend>_<program>, <backend>_<program>_library for a chapter
 # with a LIBRARY, <backend>_tour<house>, which has the steps alone, so that nothing else is built for
 # it, and <backend>_kernels<house>, a library of all the house's kernels with their table, for
-# programs with a main of their own. The tour of beyond/ has the steps of all chapters, and
-# <backend>_kernels_all all kernels. Within another project the library is all there is.
+# programs with a main of their own. A house's tour has the steps of the houses before it, too, and
+# a house without steps has no tour; <backend>_kernels_all<house> has the kernels of the house and of
+# those before it. Within another project the library is all there is.
 function(add_chapters backend language libraries services)
   set(programs ${PROJECT_BINARY_DIR}/${backend})
   set(registries ${CMAKE_CURRENT_BINARY_DIR})
@@ -589,21 +591,22 @@ function(add_chapters backend language libraries services)
   add_kernel_table(${kernels} "${all_rows}" ${kernels}_objects ${libraries})
   # A kernel's reference to its kind is weak (gemm_matrices.h): the linker would leave it in a library.
   target_sources(${kernels} INTERFACE ${kinds})
-  set(tour ${backend}_tour${HOPPER_HOUSE})
-  if(HOPPER_HOUSE)
-    get_property(rows GLOBAL PROPERTY HOPPER_ROWS_${backend})
-    add_kernel_table(${backend}_kernels_all "${rows};${all_rows}"
-      ${backend}_kernels_objects ${kernels}_objects ${libraries})
-    target_sources(${backend}_kernels_all INTERFACE ${kinds})
-    get_property(rows GLOBAL PROPERTY HOPPER_TOUR_ROWS_${backend})
-    get_property(objects GLOBAL PROPERTY HOPPER_TOUR_OBJECTS_${backend})
-    list(PREPEND tour_rows ${rows})
-    list(PREPEND tour_objects ${objects})
-  else()
-    set_property(GLOBAL PROPERTY HOPPER_ROWS_${backend} ${all_rows})
-    set_property(GLOBAL PROPERTY HOPPER_TOUR_ROWS_${backend} ${tour_rows})
-    set_property(GLOBAL PROPERTY HOPPER_TOUR_OBJECTS_${backend} ${tour_objects})
+  set_property(GLOBAL APPEND PROPERTY HOPPER_ROWS_${backend} ${all_rows})
+  set_property(GLOBAL APPEND PROPERTY HOPPER_OBJECTS_${backend} ${kernels}_objects)
+  set_property(GLOBAL APPEND PROPERTY HOPPER_KINDS_${backend} ${kinds})
+  get_property(rows GLOBAL PROPERTY HOPPER_ROWS_${backend})
+  get_property(objects GLOBAL PROPERTY HOPPER_OBJECTS_${backend})
+  get_property(kinds GLOBAL PROPERTY HOPPER_KINDS_${backend})
+  add_kernel_table(${backend}_kernels_all${HOPPER_HOUSE} "${rows}" ${objects} ${libraries})
+  target_sources(${backend}_kernels_all${HOPPER_HOUSE} INTERFACE ${kinds})
+  if(NOT tour_rows)
+    return()
   endif()
+  set(tour ${backend}_tour${HOPPER_HOUSE})
+  set_property(GLOBAL APPEND PROPERTY HOPPER_TOUR_ROWS_${backend} ${tour_rows})
+  set_property(GLOBAL APPEND PROPERTY HOPPER_TOUR_OBJECTS_${backend} ${tour_objects})
+  get_property(tour_rows GLOBAL PROPERTY HOPPER_TOUR_ROWS_${backend})
+  get_property(tour_objects GLOBAL PROPERTY HOPPER_TOUR_OBJECTS_${backend})
   write_registry(${registries}/registry_${tour}.c true "${tour_rows}" TARGET ${tour})
   add_executable(${tour} ${registries}/registry_${tour}.c ${tour_objects})
   set_target_properties(${tour} PROPERTIES OUTPUT_NAME tour${HOPPER_HOUSE}

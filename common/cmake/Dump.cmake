@@ -5,6 +5,7 @@
 # programs are linked of; PTX for sm_90a is not in them, so it is compiled again, with the same
 # options.
 function(add_dump_targets house objects)
+  list(TRANSFORM HOPPER_INCLUDES PREPEND -I OUTPUT_VARIABLE includes)
   get_filename_component(bin ${CMAKE_CUDA_COMPILER} DIRECTORY)
   find_program(HOPPER_CUOBJDUMP cuobjdump HINTS ${bin})
   set(sass_commands "")
@@ -18,7 +19,7 @@ function(add_dump_targets house objects)
          > ${PROJECT_BINARY_DIR}/sass/${name}.sass)
     list(APPEND ptx_commands
          COMMAND ${CMAKE_CUDA_COMPILER} -ptx -arch=compute_90a -std=c++17 -O3 -lineinfo
-                 -I${PROJECT_SOURCE_DIR}/common -I${PROJECT_SOURCE_DIR}/beyond
+                 -I${PROJECT_SOURCE_DIR}/common ${includes}
                  ${macros} ${source} -o ${PROJECT_BINARY_DIR}/ptx/${name}.ptx)
   endforeach()
   if(NOT objects)

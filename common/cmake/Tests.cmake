@@ -1,4 +1,4 @@
-# The tests' functions, for both houses.
+# The tests' functions, for every house.
 
 # Adds a test with the label `area`, and lets the target check_<area> build what it needs and run it:
 #
@@ -8,8 +8,9 @@
 #   ctest --test-dir build -L sim               runs it, if it is built
 #
 # LABELS adds further labels, PROPERTIES anything that set_tests_properties() takes. A test with the
-# label `long` is not part of the preset `test`, only of `test-all`. In beyond/ the areas' names, and
-# those of tests that both houses have, end with _beyond.
+# label `long` is not part of the preset `test`, only of `test-all`. In the other
+# houses the areas' names, and those of tests that several houses have, end with HOPPER_HOUSE, such as
+# _beyond.
 function(check area)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "NAME;TIMEOUT" "COMMAND;TARGETS;LABELS;PROPERTIES")
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_NAME OR NOT ARG_COMMAND OR NOT ARG_TIMEOUT)
@@ -31,7 +32,7 @@ function(check area)
   endif()
 endfunction()
 
-# The target test_programs: what the tests of the preset `test` need, of both houses; and with a CUDA
+# The target test_programs: what the tests of the preset `test` need, of all houses; and with a CUDA
 # toolkit every kernel file once, in one configuration and one type: check_gpu_kernels().
 function(add_test_programs)
   get_property(targets GLOBAL PROPERTY HOPPER_TEST_TARGETS)
@@ -232,9 +233,13 @@ endfunction()
 function(check_programs_without_gpu)
   get_property(programs GLOBAL PROPERTY HOPPER_PROGRAMS${HOPPER_HOUSE})
   set(scripts ${PROJECT_SOURCE_DIR}/common/tests/build)
+  set(tour "")
+  if(TARGET sim_tour${HOPPER_HOUSE})
+    set(tour tour${HOPPER_HOUSE})
+  endif()
   if(HOPPER_GPU_PROGRAMS)
     list(POP_BACK programs last)
-    foreach(program IN ITEMS ${programs} ${last} tour${HOPPER_HOUSE})
+    foreach(program IN ITEMS ${programs} ${last} ${tour})
       set(long LABELS long)
       if(program STREQUAL last OR program STREQUAL "tour")
         set(long "")
@@ -245,7 +250,7 @@ function(check_programs_without_gpu)
     endforeach()
   else()
     list(GET programs 0 program)
-    foreach(program IN ITEMS tour${HOPPER_HOUSE} compare${HOPPER_HOUSE} ${program})
+    foreach(program IN ITEMS ${tour} compare${HOPPER_HOUSE} ${program})
       check(build NAME build_no_toolkit_${program}
         COMMAND ${scripts}/no_toolkit.sh ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR} gpu_${program}
         TIMEOUT 60 PROPERTIES RUN_SERIAL ON) # a build in the build directory

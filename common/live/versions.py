@@ -147,7 +147,7 @@ class Versions:
         page quotes, and the state that shows it."""
         book = pages.Book(self.book.root, False)
         for page in book.pages:
-            if page.is_beyond() != bool(self.book.house.name) or page.path == FRONT:
+            if page.house().rstrip("/") != self.book.house.name or page.path == FRONT:
                 continue
             for line in page.all("<!-- verdict:"):
                 verdict = verdicts.Verdict(book, page, line)

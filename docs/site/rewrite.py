@@ -50,7 +50,7 @@ class Places:
 
     def listing_of(self, page, name):
         """The listing that a name in the text is, from the page's folder or the root; None."""
-        for folder in (posixpath.dirname(page), "", "common", "beyond"):
+        for folder in (posixpath.dirname(page), "", "common", "beyond", "library"):
             path = posixpath.join(folder, name)
             if path in self.shown and not path.endswith(".md"):
                 return path

@@ -34,6 +34,8 @@ def part(page):
         return "Chapters"
     if page.startswith("beyond/"):
         return "Part two"
+    if page.startswith("library/"):
+        return "The library"
     return "Questions" if page.startswith("docs/questions/") else "Reference"
 
 
@@ -43,13 +45,14 @@ def place(page):
     words = page.split("/")
     late = "results" in words or words[-1] == "CONTRIBUTING.md"
     chapter = any(CHAPTER.match(word) for word in words)
-    return (late, page != "beyond/README.md", not chapter, words[:-1],
+    return (late, page not in ("beyond/README.md", "library/README.md"), not chapter, words[:-1],
             words[-1] != "README.md", words[-1])
 
 
 def parts(root=ROOT):
     """The captions, in order, each with its pages."""
-    found = {"": [], "Chapters": [], "Part two": [], "Reference": [], "Questions": []}
+    found = {"": [], "Chapters": [], "Part two": [], "The library": [], "Reference": [],
+             "Questions": []}
     for page in walk(root):
         if page.endswith(".md"):
             found[part(page)].append(page)

@@ -27,6 +27,8 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                             "..", "..", "..", "common", "tools", "book"))
 import svg
 from wave_files import FEW_SMS, Mistake, read
 

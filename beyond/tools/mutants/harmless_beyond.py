@@ -4,39 +4,17 @@ from harmless import ANY_ORDER, LOADS, ORDER_BARRIER, REGISTERS_ONLY
 
 OF_FEW_ROWS = "11_.*few_rows"
 OF_MANY_ROWS = "11_.*kernel|15_.*fp8"
-OF_TEAMS = "12_.*/kernel|w4a8_gemm/teams"
-BEYOND = r"^beyond/1[03456]_|hopper_gemm/|11_.*per_tensor"
+OF_TEAMS = "12_.*/kernel"
+BEYOND = r"^beyond/1[03456]_|11_.*per_tensor"
 ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
 OWN_ROWS = ("The simulator has each warp read its own 16 rows of the first operand. PTX does not "
             "promise that, so the kernel has a barrier of the warpgroup.")
 
 # (file, code, edit, reason)
 RULES = (
-    (r"/fitted\.cu", r"^if \(last\) atomic_cas", "scope of the CTA",
-     "All parts have been counted: no other CTA accesses the counter any more."),
-    (r"/fitted\.cu", r"^if \(last\) atomic_cas", "before the previous",
-     "The word for the CTA's other threads is stored a little later, and still before the barrier."),
-
-    ("column_store", r"cluster_wait", "before the previous",
-     "The wait comes before the store of D: earlier than necessary."),
-    ("column_store", r"cluster_wait", "by one thread",
-     "A CTA's shared memory lives until its last thread has ended, and that one waits."),
-
-    (r"/fitted\.cu", r"named_barrier_sync\(RING_BARRIER", "^barrier 1 for all$",
-     "The consumers' barrier has this number. Its first use comes after all threads have left this "
-     "one."),
-    (r"/fitted\.cu", r"named_barrier_sync\(1, CONSUMER_THREADS\).* in consumer$", "after the next",
-     "Parts of a sum leave through registers and global memory. The barrier still comes before the "
-     "ring is overwritten."),
-    (r"/fitted\.cu", r"setmaxnreg_dec", "before the previous",
-     "The producer gives registers away before the first loads instead of after them, and loads "
-     "need few: they only start later."),
-    (r"/fitted\.cu", r"^griddepcontrol_wait", "before the previous",
-     "B is loaded after the wait, too: later than necessary."),
-
     # Chapter 12. In through_smem.cu a warp's part of a wgmma reads the 16 rows of the unpacked
     # weights that the warp itself has written.
-    ("12_|w4a8_gemm/", r"^wgmma_commit_group", "after the next",
+    ("12_", r"^wgmma_commit_group", "after the next",
      "The group is closed a little later, and still before the wait."),
     (OF_TEAMS, r"^fence_proxy_async", "after the next",
      "The fence comes after the wait for the multiplications, and still before the release."),
@@ -68,29 +46,12 @@ RULES = (
     ("12_.*through_smem", r"^wgmma_wait_group", "after the next",
      "Each warp still waits before its release, and for the reading of the rows that it writes."),
 
-    (r"w4a8_gemm/few_rows", r"griddepcontrol_wait", "before the previous",
-     "The registers are given away after the wait instead of before it."),
-    (r"w4a8_gemm/few_rows", r"^setmaxnreg_dec", "after the next",
-     "The same exchange: the registers are given away after the wait."),
-    ("w4a8_gemm/wide", r"^wgmma_wait_group", "after the next",
-     "The next statement is keep(), which only the compiler for the GPU sees."),
-    ("w4a8_gemm/wide", r"^wgmma_wait_group", "before the previous",
-     "The wait comes before the next weights are loaded: earlier than necessary."),
-    ("w4a8_gemm/three", r"^fence_proxy_async", "after the next",
-     "The fence comes after the wait for the multiplications, and still before the release."),
-    ("w4a8_gemm/three", r"^fence_proxy_async", "before the previous",
-     "The statement before it closes a group; the reads of the weights precede both."),
-    ("w4a8_gemm/three", r"^wgmma_wait_group", "before the previous",
-     "The fence comes after the wait, and still before the release."),
-
     # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
     (r"^beyond/(?!.*(10_stream_k/kernel|/per_tensor|/few_rows)\.cu)",
      r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
     ("13_.*all_gather", r"^tma_load\(shared->gathered", "before the previous", LOADS),
-    (r"/fitted\.cu", r"tma_load(_multicast)?\(side_tile", "after the next", LOADS),
-    (r"/fitted\.cu", r"tma_load(_multicast)?\(fitted_tile", "before the previous", LOADS),
     # few_rows.cu of chapter 11.
     (OF_FEW_ROWS, r"^tma_load\(.*->(a|scale_a)\[", "(after the next|before the previous)",
      LOADS),
@@ -117,25 +78,25 @@ RULES = (
     (r"10_.*/kernel|/per_tensor", r"^tma_load_multicast\(", "after the next", LOADS),
     (r"10_.*/kernel", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
-    ("hopper_gemm/persistent|14_|15_.*/(?!fp8)|16_.*/(?!serial)", r"^pipeline_init\(",
+    ("14_|15_.*/(?!fp8)|16_.*/(?!serial)", r"^pipeline_init\(",
      "(after the next|before the previous)", ANY_ORDER),
     ("16_.*/serial", r"^pipeline_init\(shared->[qk]_ring",
      "(after the next|before the previous)", ANY_ORDER),
     ("16_.*/serial", r"^pipeline_init\(shared->v_ring", "before the previous", ANY_ORDER),
     ("13_.*all_gather", r"^pipeline_init\(", "(after the next|before the previous)", ANY_ORDER),
     ("13_.*all_gather", r"^mbarrier_init\(", "before the previous", ANY_ORDER),
-    ("hopper_gemm/persistent|1[456]_", r"mbarrier_init\(&shared->(order|arrived)",
+    ("1[456]_", r"mbarrier_init\(&shared->(order|arrived)",
      "(after the next|before the previous)", ANY_ORDER),
-    ("hopper_gemm/persistent|14_.*/(?!kernel)|15_.*/(?!fp8)|16_.*/(?!serial)",
+    ("14_.*/(?!kernel)|15_.*/(?!fp8)|16_.*/(?!serial)",
      "^fence_mbarrier_init", "before the previous",
      "Only threads of their own CTA use the barriers that are then initialized after the fence; "
      "the TMA does not signal them."),
     (BEYOND, r"^(if \(!full\) )?(consumer_wait|mbarrier_wait\(&shared->full)(?!.* in mover$)"
      r"(?!.*q_ring)", "after the next", REGISTERS_ONLY),
     (BEYOND, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
-    ("hopper_gemm/persistent|1[456]_", r"mbarrier_arrive\(&shared->order", "after the next",
+    ("1[456]_", r"mbarrier_arrive\(&shared->order", "after the next",
      ORDER_BARRIER),
-    ("hopper_gemm/persistent|1[45]_", r"^wgmma_wait_group\(0\)", "before the previous",
+    ("1[45]_", r"^wgmma_wait_group\(0\)", "before the previous",
      ORDER_BARRIER),
     ("16_", r"^consumer_wait\(shared->v_ring", "before the previous",
      "The values are waited for earlier than necessary."),
@@ -155,7 +116,7 @@ RULES = (
      "The group is closed a little later, and still before the wait."),
     ("16_.*kernel", r"^wgmma_commit_group.* #0 in next_block$", "after the next",
      "One group has both products: the softmax waits for the values, too."),
-    ("hopper_gemm/persistent|11_.*per_tensor|1[345]_",
+    ("11_.*per_tensor|1[345]_",
      r"release_stage\(shared, &release\)", "after the next",
      "The last stages of a tile are released after its epilogue: later, but just as safely."),
     ("14_", r"setmaxnreg_inc\(CONSUMER", "removed|after the next",
@@ -192,28 +153,19 @@ RULES = (
      "Before the first store a barrier of the k-tile or of the staging memory follows, so the wait "
      "for room is ordered for all lanes. This one only keeps the warp together until then, as "
      "bar.sync requires."),
-    ("hopper_gemm/persistent|10_.*split_k", r"named_barrier_arrive\(RING_BARRIER", "waits, too",
+    ("10_.*split_k", r"named_barrier_arrive\(RING_BARRIER", "waits, too",
      "The producer's next loads start a little later: it waits for consumers that come at once."),
-    ("column_store", r"named_barrier_sync\(SUMS_BARRIER", "barrier 1 for all",
-     "The barrier of that number is not in use any more."),
-    ("12_|w4a8_gemm/few_rows", r"named_barrier_arrive\(DONE_BARRIER", "waits, too",
+    ("12_", r"named_barrier_arrive\(DONE_BARRIER", "waits, too",
      "The producer's warps have nothing left to do: they only end later."),
     ("13_.*kernel", r"named_barrier_arrive\((HANDED|RETURNED)", "waits, too",
      "The other side comes to this barrier next and waits for nothing before it that this side "
      "still has to do: the wait only costs time."),
 
     # What only costs time.
-    ("hopper_gemm/|1[1256]_|w4a8_gemm/", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
+    ("1[1256]_", r"setmaxnreg_inc\((CONSUMER|240|160)", "removed|after the next",
      "The simulator does not model how many registers a thread uses. For the GPU, ptxas compiles "
      "with the registers that are left: it spills, and the result stays right."),
 )
 
 # (configuration, file, code, reason)
-NOT_NEEDED = (
-    ("^hopper_gemm:coop", "hopper_gemm/persistent", r"mbarrier_init\(&shared->order",
-     "Only ping-pong waits for the order barriers or arrives at them."),
-    ("^w4a8_gemm:slabs64$", "w4a8_gemm/pairs", r"^wgmma_wait_group\(0\)",
-     "SLABS is 2: every k-tile has two slabs, and none is left alone."),
-    ("^w4a8_gemm:slabs64$", "w4a8_gemm/pairs", r"^if \(again\) wgmma_wait_group",
-     "PAIRS is 1: no other pair comes in the same iteration."),
-)
+NOT_NEEDED = ()

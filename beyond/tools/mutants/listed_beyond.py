@@ -6,13 +6,11 @@ from rules import ORDER, VALUE
 
 STREAM_K, SPLIT_K = "beyond/10_stream_k/kernel.cu", "beyond/10_stream_k/split_k.cu"
 SPLIT_REDUCE = "beyond/10_stream_k/split_reduce.cu"
-GENERAL, FITTED = (f"beyond/library/hopper_gemm/{name}.cu" for name in ("persistent", "fitted"))
 PER_TENSOR, PROMOTED = "beyond/11_fp8_scaling/per_tensor.cu", "beyond/11_fp8_scaling/promoted.cu"
 SCALED, FEW_ROWS = "beyond/11_fp8_scaling/kernel.cu", "beyond/11_fp8_scaling/few_rows.cu"
 CLUSTER_SUM = "building_blocks/cluster_sum.h"
 COLUMN_SUM = "building_blocks/column_sum.h"
 COLUMN_STORE = "building_blocks/column_store.h"
-TRANSPOSED = "building_blocks/transposed_store.h"
 W4A8 = "beyond/12_w4a8/kernel.cu"
 ONE_MAP, HOST_MAPS, GROUPED = (f"beyond/15_grouped_gemm/{name}.cu"
                                for name in ("one_map", "host_maps", "kernel"))
@@ -20,21 +18,17 @@ GROUPED_FP8 = "beyond/15_grouped_gemm/fp8.cu"
 GROUP_STORE, GROUPS = "building_blocks/group_store.h", "beyond/15_grouped_gemm/groups.h"
 
 # The headers of beyond/ that synchronize, or compute what a kernel stores.
-HEADERS = ("cluster_sum.h", "column_sum.h", "column_store.h",
-           "transposed_store.h", "part_store.h", "packed_store.h", "group_store.h")
-BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_rows.h",
-          "beyond/15_grouped_gemm/groups.h", "beyond/16_attention/softmax.h",
+HEADERS = ("cluster_sum.h", "part_store.h", "group_store.h")
+BESIDE = ("beyond/15_grouped_gemm/groups.h", "beyond/16_attention/softmax.h",
           "beyond/16_attention/attention_tiles.h")
-# A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file, and
-# so is one with a kind of problem of its own.
+FEWEST_RIGHT = 3
+# A kernel with a kind of problem of its own is compiled with one more file.
 HERE = os.path.dirname(os.path.abspath(__file__))
 FUSED = "beyond/14_fused_epilogue"
 ATTENTION = "beyond/16_attention"
 TILES = f"{ATTENTION}/attention_tiles.h"
 KIND = ("-DKIND_ON_GPU=0", os.path.join(HERE, "../../15_grouped_gemm/kind.c"))
-COMPILED_WITH = {FITTED:
-                 ("-DFIT_OF=form_of_run", os.path.join(HERE, "fit_forms.c")),
-                 ONE_MAP: KIND, HOST_MAPS: KIND, GROUPED: KIND, GROUPED_FP8: KIND,
+COMPILED_WITH = {ONE_MAP: KIND, HOST_MAPS: KIND, GROUPED: KIND, GROUPED_FP8: KIND,
                  **{f"{FUSED}/{file}.cu": (os.path.join(HERE, "../../..", FUSED, "kind.c"),)
                     for file in ("bias_gelu", "kernel", "swiglu", "quantize")},
                  **{f"{ATTENTION}/{file}.cu": (os.path.join(HERE, "../../..", ATTENTION, "kind.c"),)
@@ -46,8 +40,6 @@ EDITS = [
      "every part is the first", VALUE),
     (SPLIT_K, "item * SPLITS + cluster_rank()", "item * SPLITS",
      "every CTA the first one's k-tiles", VALUE),
-    (FITTED, "found != expected && found >> 16 != COUNTING >> 16", "false",
-     "counts on from anything", VALUE),
 
     (f"{FUSED}/bias_gelu.cu", "8 * j + threadIdx.x % 4 * 2]", "8 * j + threadIdx.x % 32 / 8 * 2]",
      "the biases of the fragment's row", VALUE),
@@ -113,27 +105,6 @@ EDITS = [
      "the sums of CTA 0's tile", ORDER),
     (STREAM_K, "acc[4 * i + j] += sum[j]", "acc[4 * i + j] = sum[j]", "one piece's sums alone",
      VALUE),
-
-    (GENERAL, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
-    (GENERAL, "(1 << CLUSTER) - 1", "1", "multicast to CTA 0 only", ORDER),
-    (GENERAL, "(1 << CLUSTER) - 1", "1 << (CLUSTER - 1 - cluster_rank())",
-     "multicast to the other only", ORDER),
-    (GENERAL, "b[state.index][row * BK]", "b[state.index][0]", "all parts to the same place",
-     ORDER),
-    (GENERAL, "tile.n * BN + row", "tile.n * BN", "every CTA loads the same part", VALUE),
-    (GENERAL, "int row = cluster_rank() * (BN / CLUSTER)", "int row = 0",
-     "every CTA loads the first part", ORDER),
-    (GENERAL, "lane < CLUSTER", "lane < 1", "releases CTA 0's stage only", ORDER),
-    (GENERAL, "STAGES, RELEASES)", "STAGES, RELEASES / CLUSTER)", "counts one CTA's warps",
-     ORDER),
-    (GENERAL, "p->ldb, BN / CLUSTER, BK", "p->ldb, BN, BK", "box of the whole tile", ORDER),
-    (GENERAL, "tile.m * CLUSTER + cluster_rank()", "tile.m * CLUSTER",
-     "every CTA computes the same tile", VALUE),
-    (GENERAL, "state = {0, 1}", "state = {0, 0}", "wrong initial producer phase", ORDER),
-    (GENERAL, "state->index][first_row * BK]", "state->index][0]", "wrong half of the tile", VALUE),
-    (GENERAL, "if (PINGPONG && consumer == 1) {", "if (PINGPONG && consumer == 0) {",
-     "the wrong consumer skips", ORDER),
-    (GENERAL, "(PINGPONG ? CONSUMERS : 1);", "1;", "takes the other consumer's tiles, too", ORDER),
 
     (PER_TENSOR, "load_scale(args->scales.a) * ", "", "the scale of B only", VALUE),
     (PER_TENSOR, "step * 32 * sizeof", "step * 16 * sizeof", "wrong step along k", VALUE),
@@ -262,10 +233,4 @@ EDITS = [
     (COLUMN_STORE, "rows_left < BM ? rows_left : BM", "BM", "rows not checked", VALUE),
     (COLUMN_STORE, "rank < args->splits", "rank < 1", "the sums of one CTA", VALUE),
     (COLUMN_STORE, "number < chunks", "true", "a share beyond the tile", VALUE),
-    (TRANSPOSED, "row < args->gemm.m ? ld_global_b32(&args->scales.a[row]) : 0",
-     "ld_global_b32(&args->scales.a[row])", "scales beyond m", ORDER),
-    (TRANSPOSED, "chunk = (threadIdx.x % 128 / 32 * 2 + lane / 8 % 2) ^ row % 8",
-     "chunk = (threadIdx.x % 128 / 32 * 2 + lane / 8 % 2)", "without the swizzle", VALUE),
-    (TRANSPOSED, "first_row + 8 * (j + i / 2) + lane % 4 * 2",
-     "first_row + 8 * (j + i / 2) + lane % 4", "scales of other rows", VALUE),
 ]

@@ -158,7 +158,7 @@ echo '# x' >>"$dir/beyond/docs/page.md"
 expect 0 '5 pages'
 printf '<!-- excerpt: beyond/10_ten/kernel.cu -->\n```c\n.technique = "shares"\n```\n' \
     >>"$dir/README.md"
-expect 1 'it cannot show a file of beyond/'
+expect 1 'this page cannot show a file of beyond/'
 sed -i '/^<!-- excerpt/,$d' "$dir/README.md"
 rm -r "$dir/beyond"
 expect 0 '2 pages'

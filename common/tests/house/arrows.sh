@@ -1,8 +1,8 @@
 #!/bin/sh
 # arrows.sh include_graph.sh REPOSITORY OBJECTS symbol_graph.sh: the folders' #includes point
 # the way that arrows.txt says, which has no circle, and so do the calls between the simulator's
-# folders. No rule, "*" included, lets a folder outside beyond/ use one of beyond/, or one outside
-# hopper_check/ one of that. Two symbols may point up: the table through which the core asks those above it, and the function that cannot be
+# folders. No rule, "*" included, lets a folder outside beyond/ use one of beyond/, and so with library/
+# and hopper_check/. Two symbols may point up: the table through which the core asks those above it, and the function that cannot be
 # part of the table.
 set -u
 allowed=$(dirname "$0")/arrows.txt
@@ -23,7 +23,7 @@ judge() {
     {
         house = $3
         sub(/\/.*/, "", house)
-        outside = house ~ /^(beyond|hopper_check)$/ && $1 !~ "^" house
+        outside = house ~ /^(beyond|library|hopper_check)$/ && $1 !~ "^" house
         if (!outside && (($1, "*") in allowed || ($1, $3) in allowed)) next
         why = outside ? "nothing outside " house "/ may use it" : "is against arrows.txt"
         print what ": " $1 " -> " $3 (outside ? ": " : " ") why ": " $4

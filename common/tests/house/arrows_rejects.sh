@@ -15,9 +15,11 @@ expect() {
     case $said in *"$1"*) ;; *) echo "expected '$1', got: $said"; failed=1 ;; esac
 }
 
-mkdir -p "$work/one/01_naive" "$work/one/beyond/10_stream_k"
+mkdir -p "$work/one/01_naive" "$work/one/beyond/10_stream_k" "$work/one/library/hopper_gemm"
 cp -r "$folder/common" "$work/one/common"
-[ ! -d "$folder/beyond" ] || cp -r "$folder/beyond" "$work/one"
+for house in beyond library; do
+    [ ! -d "$folder/$house" ] || cp -r "$folder/$house" "$work/one"
+done
 echo '#include "sim/core/run.h"' >>"$work/one/common/harness/options.h"
 expect 'include: harness -> sim/core is against arrows.txt: common/harness/options.h:' \
     "$work/one" "$objects" "$here/arrows.sh"
@@ -28,6 +30,10 @@ expect 'include: chapters -> harness is against arrows.txt: 01_naive/kernel.cu:1
 echo '/* a header of part two */' >"$work/one/beyond/10_stream_k/of_beyond.h"
 echo '#include "of_beyond.h"' >>"$work/one/common/tests/support/expect.h"
 expect 'include: tests -> beyond: nothing outside beyond/ may use it: common/tests/support/expect.h:' \
+    "$work/one" "$objects" "$here/arrows.sh"
+# No house may use another's.
+echo '#include "of_beyond.h"' >>"$work/one/library/hopper_gemm/of_library.h"
+expect 'include: library/hopper_gemm -> beyond: nothing outside beyond/ may use it: library/' \
     "$work/one" "$objects" "$here/arrows.sh"
 
 printf 'void poll_launch_begins(void);\nvoid f(void) { poll_launch_begins(); }\n' >"$work/f.c"

@@ -74,7 +74,7 @@ ACCESSED = re.compile(r"the kernel's own code has read or written accumulators|"
 
 @functools.lru_cache(maxsize=None)
 def source_of(file):
-    for folder in ("", "common/", "beyond/", "beyond/library/"):
+    for folder in ("", "common/", "beyond/"):
         path = os.path.join(ROOT, folder, file)
         if os.path.exists(path):
             with open(path, encoding="utf-8") as opened:

@@ -14,9 +14,10 @@ PATH=$PWD/without:$PATH
 
 # Every section has a command, and nothing is written.
 sections=$("$tools/record.sh" 2>&1 | sed -n 's/.*choose sections: //p')
-beyond=
-[ ! -d "$tools/../../../beyond" ] || beyond=yes
-expect 'sections' "$([ -n "$beyond" ] && echo 35 || echo 20)" "$(echo "$sections" | wc -w | tr -d ' ')"
+beyond=0 library=0 # is it there?
+[ ! -d "$tools/../../../beyond" ] || beyond=1
+[ ! -d "$tools/../../../library" ] || library=1
+expect 'sections' $((20 + 10 * beyond + 5 * library)) "$(echo "$sections" | wc -w | tr -d ' ')"
 for section in $sections; do
     "$tools/record.sh" --dry --out "$PWD/results" "$section" >commands 2>&1
     expect "exit code of $section" 0 $?
@@ -28,10 +29,10 @@ for section in $sections; do
 done >commands 2>&1
 grep -oE '[0-9a-z_]:[a-z][a-z0-9_]*' commands | sed 's/.*://' | sort -u | while read -r variant; do
     case $variant in all | tuned) continue ;; esac
-    cat "$tools"/../../../CMakeLists.txt "$tools"/../../../beyond/CMakeLists.txt 2>/dev/null |
+    cat "$tools"/../../../CMakeLists.txt "$tools"/../../../*/CMakeLists.txt 2>/dev/null |
         grep -qE "(^| )$variant:[a-z0-9_]+\.cu" || echo "$variant"
 done >undeclared
-[ -z "$beyond" ] || expect 'variants that are declared nowhere' '' "$(cat undeclared)"
+[ $beyond = 0 ] || expect 'variants that are declared nowhere' '' "$(cat undeclared)"
 expect 'variants named' yes "$(grep -q ':persistent' commands && echo yes)"
 expect 'files of a dry run' no "$([ -e results ] && echo yes || echo no)"
 "$tools/record.sh" --dry tour nonsense >commands 2>&1
@@ -42,15 +43,16 @@ mkdir -p build/gpu
 printf '#!/bin/sh\necho "2000 random shapes, 1 failures"\nexit 1\n' >build/gpu/sweep
 chmod +x build/gpu/sweep
 cp build/gpu/sweep build/gpu/sweep_beyond
+cp build/gpu/sweep build/gpu/sweep_library
 "$tools/record.sh" --build "$PWD/build" --out "$PWD/results" sweep >log 2>&1
 expect 'exit code of a failure' 1 $?
-expect 'the records of a failure' "$([ -n "$beyond" ] && echo 8 || echo 4)" "$(grep -c '^# exit code 1' results/sweep.txt)"
+expect 'the records of a failure' $((4 + 4 * beyond + 4 * library)) "$(grep -c '^# exit code 1' results/sweep.txt)"
 expect 'the headers' '1 2 3 4 ' \
     "$(sed -n 's/.*"command": ".*\/sweep --variant all.* --seed \(.\)".*/\1/p' results/sweep.txt |
         tr '\n' ' ')"
 expect 'files in between' no "$([ -e results/sweep.txt.parts ] && echo yes || echo no)"
 
-if [ -n "$beyond" ]; then
+if [ $beyond = 1 ]; then
     # Every layer of fp8_layers is a shape: name, n x k, numbers of tokens.
     "$tools/record.sh" --dry fp8_layers >commands
     expect 'layers' 20 "$(grep -oE '[0-9]+x[0-9]+x[0-9]+' commands | sort -u | wc -l | tr -d ' ')"
@@ -98,8 +100,7 @@ END
 chmod +x compute-sanitizer
 PATH=$PWD:$PATH "$tools/record.sh" --build "$PWD/build" --out "$PWD/results" sanitizer >log 2>&1
 expect 'exit code of reports' 1 $?
-failed=2 lines=15
-[ -z "$beyond" ] || failed=8 lines=39
+failed=$((2 + 6 * beyond + 3 * library)) lines=$((15 + 24 * beyond + 12 * library))
 expect 'failures' "record.sh: $failed commands failed" "$(tail -n 1 log)"
 expect 'lines kept' $lines "$(grep -c same results/sanitizer.txt)"
 for line in "$lines at f() in f.h:1" "$lines counted: 2 kernels right in 8 triples" \
@@ -108,9 +109,9 @@ for line in "$lines at f() in f.h:1" "$lines counted: 2 kernels right in 8 tripl
     expect "lines '${line#* }'" "${line%% *}" "$(grep -cF "${line#* }" results/sanitizer.txt)"
 done
 expect 'the first tool' memcheck "$(sed -n 's/.*--tool \([a-z]*\) .*/\1/p;q' results/sanitizer.txt)"
-if [ -n "$beyond" ]; then
+if [ $beyond = 1 ]; then
     for dtype in e4m3 w4a8; do
-        expect "runs in $dtype" 4 "$(grep -c "command.*--dtype $dtype" results/sanitizer.txt)"
+        expect "runs in $dtype" 4 "$(grep -c "command.*sweep_beyond .*--dtype $dtype" results/sanitizer.txt)"
     done
     expect 'runs of split-K' 4 "$(grep -c 'command.*split_k' results/sanitizer.txt)"
 fi

@@ -13,8 +13,8 @@ that nothing holds do not become more (unheld.py). With --write, tables, excerpt
 to the live pages are made anew. With --unheld or --lengths, nothing is checked: the numbers that
 nothing holds are recorded, or the length of each chapter is printed.
 
-What part two's pages have besides is in beyond/tools/book: more_checks.py there has a list CHECKS
-of functions such as tables.check().
+What the libraries' page has besides is in library/tools/book: more_checks.py there has a list
+CHECKS of functions such as tables.check().
 
 Exit code: 0 all is well, 1 complaints on stderr, 2 usage, or something could not be read.
 """
@@ -43,10 +43,10 @@ import unheld
 
 def more_checks():
     here = os.path.dirname(os.path.abspath(__file__))
-    beyond = os.path.join(here, "..", "..", "..", "beyond", "tools", "book")
-    if not os.path.isdir(beyond):
+    library = os.path.join(here, "..", "..", "..", "library", "tools", "book")
+    if not os.path.isdir(library):
         return []
-    sys.path.append(beyond)
+    sys.path.append(library)
     from more_checks import CHECKS
     return CHECKS
 

@@ -27,8 +27,8 @@ def check_excerpt(book, page, line):
     if end < first + 1:
         book.complain(page, line, "no fenced block follows the excerpt's marker")
         return
-    if path.startswith(pages.BEYOND) and not page.is_beyond():
-        book.complain(page, line, "this page is part one's: it cannot show a file of beyond/")
+    if not page.may_show(path):
+        book.complain(page, line, f"this page cannot show a file of {pages.house_of(path)}")
         return
     text = book.text(path)
     if text is None:

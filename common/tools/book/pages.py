@@ -1,9 +1,9 @@
 """The book's pages as lines that can be checked and replaced, and where things lie.
 
-The book has two houses. Part one's pages are README.md and every .md in the folders of the
-chapters, in docs/, docs/questions/ and docs/results/; part two's are those below beyond/. What a
-page needs from a house's docs, a record or a figure, is looked for in the page's own house, and for
-a page of part two then in docs/. So part one is complete without beyond/.
+The book has three houses. Part one's pages are README.md and every .md in the folders of the
+chapters, in docs/, docs/questions/ and docs/results/; part two's are those below beyond/, and the
+libraries' those below library/. What a page needs from a house's docs, a record or a figure, is
+looked for in the page's own house, and then in docs/. So part one is complete without the others.
 """
 import os
 import re
@@ -11,6 +11,7 @@ import sys
 
 FENCE = "```"
 BEYOND = "beyond/"
+HOUSES = (BEYOND, "library/")  # besides part one
 
 
 def fail(what):
@@ -22,6 +23,11 @@ def fail(what):
 def is_chapter(path):
     """Is this the path of a chapter's README?"""
     return re.fullmatch(r"(beyond/)?\d\d_[^/]*/README\.md", path) is not None
+
+
+def house_of(path):
+    """Of HOUSES, or "": that of a page or file."""
+    return next((house for house in HOUSES if path.startswith(house)), "")
 
 
 def marker_value(marker, key, default=None):
@@ -49,8 +55,12 @@ class Page:
         self.lines = split(text)
         self.changed = False
 
-    def is_beyond(self):
-        return self.path.startswith(BEYOND)
+    def house(self):
+        return house_of(self.path)
+
+    def may_show(self, path):
+        """What is not part one's, only pages of its own house may show."""
+        return house_of(path) in ("", self.house())
 
     def link(self, place):
         """From the page to a file or folder given from the root: "../docs/results/ncu.txt"."""
@@ -113,9 +123,10 @@ class Book:
         folders = [name for name in self.list("") if re.match(r"\d\d_", name)]
         for folder in folders + ["docs", "docs/questions", "docs/results"]:
             yield from (f"{folder}/{name}" for name in self.list(folder) if name.endswith(".md"))
-        for folder, _, names in os.walk(os.path.join(self.root, "beyond")):
-            inside = os.path.relpath(folder, self.root)
-            yield from (f"{inside}/{name}" for name in names if name.endswith(".md"))
+        for house in HOUSES:
+            for folder, _, names in os.walk(os.path.join(self.root, house)):
+                inside = os.path.relpath(folder, self.root)
+                yield from (f"{inside}/{name}" for name in names if name.endswith(".md"))
         if self.exists("README.md"):
             yield "README.md"
 
@@ -125,6 +136,11 @@ class Book:
 
     def exists(self, path):
         return os.path.exists(os.path.join(self.root, path))
+
+    def is_absent(self, path):
+        """Is this in a house that is not there?"""
+        house = house_of(path)
+        return bool(house) and not self.exists(house)
 
     def text(self, path):
         """A file's text; None if it cannot be read."""
@@ -138,7 +154,7 @@ class Book:
 
     def houses(self, page):
         """The docs in which the page's records and figures may lie, its own house first."""
-        return [BEYOND + "docs", "docs"] if page.is_beyond() else ["docs"]
+        return list(dict.fromkeys([page.house() + "docs", "docs"]))
 
     def place(self, page, file):
         """Where results/NAME or figures/NAME lies for the page; if nowhere, where it would."""

@@ -45,7 +45,7 @@ def check_all(book):
     """No picture lies there that no page shows."""
     shown = {name for page in book.pages for text in page.lines
              for name in re.findall(r"<!-- picture: *(\S+) *-->", text)}
-    for folder in ("docs/pictures", pages.BEYOND + "docs/pictures"):
+    for folder in (house + "docs/pictures" for house in ("", *pages.HOUSES)):
         for file in book.list(folder):
             if file.endswith(".svg") and file[:-4] not in shown:
                 book.complain(book.pages[0], 0, f"no page shows {folder}/{file}")

@@ -1,4 +1,5 @@
-"""The recorded runs: docs/results/NAME.jsonl, or beyond/docs/results/NAME.jsonl.
+"""The recorded runs: docs/results/NAME.jsonl, or the same in a house, such as
+beyond/docs/results/NAME.jsonl.
 
 A file has runs. A run is a line that says where and how it was recorded, followed by the programs'
 own --json lines (docs/results/README.md). What a record has:
@@ -32,7 +33,7 @@ MOVED = {"10_stream_k": ("hopper_gemm", r"(coop|pp|direct_|fitted|tuned).*"),
 
 def chapter(value):
     """A result's chapter, "06_wgmma", or library; "" if the line is no result. The key was once
-    "stage". The libraries of beyond/library were once part of chapters 10 and 12: what was selected
+    "stage". The libraries were once part of chapters 10 and 12: what was selected
     there, or is one of their configurations, is the library's."""
     name = text(value, "chapter") or text(value, "stage")
     library, configuration = MOVED.get(name, ("", ""))

@@ -12,8 +12,9 @@ import pages
 import prose
 from unheld import NUMBER, readable
 
+LIBRARY = "library/README.md"
 SUMMARIES = ("README.md", "docs/README.md", "docs/ladder.md", "docs/topics.md", "docs/faq.md",
-             "docs/after-09.md", "beyond/README.md", "beyond/library/README.md")
+             "docs/after-09.md", "beyond/README.md", LIBRARY)
 LINK = re.compile(r"\]\(([^)#\s]*\.md)")
 KERNEL = re.compile(r"\b(\d\d|hopper_gemm|w4a8_gemm)(?=[:,])")
 
@@ -33,15 +34,16 @@ def items(page):
 
 
 def is_summed_up(path):
-    return pages.is_chapter(path) or path == "beyond/library/README.md"
+    return pages.is_chapter(path) or path == LIBRARY
 
 
-def linked(page, text):
-    """The pages to which a text links, if chapters are among them."""
+def linked(book, page, text):
+    """The pages to which a text links, if chapters are among them, and all of them are there."""
     places = [os.path.normpath(os.path.join(os.path.dirname(page.path), place))
               for place in LINK.findall(text)]
     places = [place for place in places if place != page.path]
-    return places if any(map(is_summed_up, places)) else []
+    return places if any(map(is_summed_up, places)) and \
+        not any(map(book.is_absent, places)) else []
 
 
 def stands(book, places, number):
@@ -52,7 +54,7 @@ def chapters_of(book, expression):
     """The pages of the kernels that a claim is about."""
     for name in KERNEL.findall(expression):
         if not name.isdigit():
-            yield "beyond/library/README.md"
+            yield from [LIBRARY] if book.exists(LIBRARY) else []
             continue
         for house in ("", "beyond"):
             yield from (os.path.join(house, folder, "README.md") for folder in book.list(house)
@@ -77,7 +79,7 @@ def check(book, page):
     if page.path not in SUMMARIES:
         return
     for line, text in items(page):
-        places = linked(page, text)
+        places = linked(book, page, text)
         for number in NUMBER.findall(readable(text)) if places else ():
             if not stands(book, places, number):
                 book.complain(page, line, f"'{number}' does not stand in "

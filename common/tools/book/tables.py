@@ -100,7 +100,7 @@ class Row:
         """The chapter's, or that of the libraries. The records of part two's chapters name them
         where beyond/ is not."""
         if not self.word[:2].isdigit():
-            return pages.BEYOND + "library"
+            return "library"
         for house in ("", pages.BEYOND):
             for name in book.list(house):
                 if name.startswith(self.word[:2] + "_"):

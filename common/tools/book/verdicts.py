@@ -141,7 +141,8 @@ class Verdict:
                 file.write(text)
         program = "program/" + os.path.basename(self.chapter)
         kernel = os.path.join(root, self.file) if self.header else f"./{self.file}"
-        house = [f"-I{root}/beyond"] if self.chapter.startswith(pages.BEYOND) else []
+        house = pages.house_of(self.chapter)
+        house = [f"-I{root}/{house}"] if house else []
         kind = os.path.join(root, self.chapter, "kind.c")
         kinds = [kind] if os.path.exists(kind) else []
         command = [compiler, "-std=gnu11", "-DGEMM_KERNEL=docs_kernel", "-DGEMM_BF16_ELEMENTS=1",
@@ -186,9 +187,8 @@ def collect(book, only):
             verdict = Verdict(book, page, line)
             if verdict.end < 0:
                 book.complain(page, line, "a verdict needs a ```diff and a ```text block behind it")
-            elif not page.is_beyond() and any(p.startswith(pages.BEYOND) for p in verdict.paths()):
-                book.complain(page, line, "this page is part one's: it cannot break a kernel of "
-                              "beyond/")
+            elif not all(map(page.may_show, verdict.paths())):
+                book.complain(page, line, "this page cannot break a kernel of another house")
             else:
                 yield verdict
 

@@ -1,20 +1,20 @@
 #!/bin/sh
 # include_graph.sh [--places] [REPOSITORY]: which folder includes which, one arrow a line, with the
 # number of #include lines behind it, or with --places a line for each of these. Folders are those of
-# common/, without that word, of beyond/ and of hopper_check/; "ground" are the headers that lie in
+# common/, without that word, of beyond/, library/ and hopper_check/; "ground" are the headers that lie in
 # common/ itself, "chapters" the folders of part one, "beyond" those of part two, "beyond/kinds" the
 # kind.c there, and "beyond/rivals" the rivals.cu and rivals_*.cu.
 #
 #   common/tools/house/include_graph.sh            this checkout's
 #   common/tools/house/include_graph.sh | awk '{print $1, $3}' | tsort     in order, or the cycle
 #
-# A name is the file beside the including one, below common/, beyond/ or hopper_check/; otherwise, as
+# A name is the file beside the including one, below common/ or its own house; otherwise, as
 # with the include directories of a CMake target, the file of that name wherever it lies.
 set -eu
 places=0
 [ "${1-}" = --places ] && places=1 && shift
 cd "${1:-$(dirname "$0")/../../..}"
-find [0-9]* common beyond hopper_check \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) 2>/dev/null | sort |
+find [0-9]* common beyond library hopper_check \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) 2>/dev/null | sort |
     awk -v places=$places '
     # common/sim/units/tma_load.c -> sim/units; tests and tools are one folder each.
     function folder(path,   at, house) {
@@ -22,19 +22,20 @@ find [0-9]* common beyond hopper_check \( -name '*.c' -o -name '*.h' -o -name '*
         if (path ~ /^beyond\/[0-9][^\/]*\/kind\.c$/) return "beyond/kinds"
         if (path ~ /^beyond\/[0-9][^\/]*\/rivals(_[a-z]+)?\.cu$/) return "beyond/rivals"
         if (path ~ /^beyond\/[0-9]/) return "beyond"
-        house = sub(/^common\//, "", path) ? "" : path ~ /^beyond/ ? "beyond/" : "hopper_check/"
-        sub(/^(beyond|hopper_check)\//, "", path)
+        house = house_of(path)
+        path = substr(path, length(house) + 1)
+        if (house == "common/") house = ""
         if (path ~ /^(tests|tools)\//) return house substr(path, 1, 5)
         at = match(path, /\/[^\/]*$/)
         return at ? house substr(path, 1, at - 1) : "ground"
     }
+    function house_of(path) { return substr(path, 1, index(path, "/")) }
     function found(from, name,   beside) {
         beside = from
         sub(/[^\/]*$/, name, beside)
         if (beside in known) return beside
         if ("common/" name in known) return "common/" name
-        if ("beyond/" name in known) return "beyond/" name
-        if ("hopper_check/" name in known) return "hopper_check/" name
+        if (house_of(from) name in known) return house_of(from) name
         return name in by_name ? by_name[name] : ""
     }
     { known[$0]; file[NR] = $0; name = $0; sub(/.*\//, "", name); by_name[name] = $0 }

@@ -6,9 +6,9 @@ the simulator (mutant_run.c) and compares what becomes of it with what is record
     verdicts.tsv   every mutant and its verdict, written by --record
     harmless.py    those that nothing can catch because nothing is wrong with them, and why
 
-That is the gallery of part one. With --house beyond it is that of part two, which has lists,
-verdicts and a page of its own (house.py). A function of a header in common/ is broken in the
-gallery of part one, or, if none of its kernels calls it, in that of part two.
+That is the gallery of part one. With --house beyond or library it is that of another house, which
+has lists, verdicts and a page of its own (house.py). A function of a header in common/ is broken in
+the gallery of the first house whose kernels call it.
 
 A mutant whose order is broken must be reported as a hazard or a deadlock; a plain wrong result is
 enough for one with a wrong address, size or number. Fails if one is not caught, if a verdict or the
@@ -123,7 +123,7 @@ class Gallery:
         self.root = os.path.join(options.work, "tree")
         shutil.rmtree(self.root, ignore_errors=True)
         first_house = glob.glob("0*", root_dir=options.root)
-        for directory in {"common", *first_house, *filter(None, [options.house])}:
+        for directory in {"common", *first_house, *self.house.earlier, options.house} - {""}:
             shutil.copytree(os.path.join(options.root, directory),
                             os.path.join(self.root, directory), ignore=not_source)
         for file in dict.fromkeys(c.file for c in self.configurations):
@@ -133,12 +133,11 @@ class Gallery:
         for header in self.house.beside:
             self.load(header, header)
         common = {BLOCKS + header for header in house.COMMON_HEADERS}
-        of_first = self.called_in_first_house(first_house, common)
+        own = self.called_by([options.house], common) - self.called_by(self.house.earlier, common)
         for source in self.sources.values():
-            elsewhere = source.name in common
             self.edits += [edit for edit in rules.generated(source) +
                            listed.edits(source, self.stale) if self.is_called(edit.function) and
-                           (not elsewhere or (edit.function in of_first) != bool(options.house))]
+                           (source.name not in common or edit.function in own)]
         unknown = {file for file, *_ in listed.EDITS} - set(self.sources)
         self.stale += [f"listed.py: {file} is no kernel" for file in sorted(unknown)]
         self.remember_excuses(first_house)
@@ -148,7 +147,7 @@ class Gallery:
                                        self.is_called)
 
     def remember_excuses(self, first_house):
-        """Part two's kernels began as copies of part one's."""
+        """The other houses' kernels began as copies of part one's."""
         files = {os.path.relpath(path, self.root) for directory in first_house
                  for path in glob.glob(os.path.join(self.root, directory, "*.cu"))}
         others = [Source(name, read_text(os.path.join(self.root, name)))
@@ -167,11 +166,11 @@ class Gallery:
     def load(self, name, path):
         self.sources[name] = Source(name, read_text(os.path.join(self.root, path)))
 
-    def called_in_first_house(self, directories, headers):
-        """The functions of the headers in common/ that kernels of part one call, by way of each
+    def called_by(self, houses, headers):
+        """The functions of the headers in common/ that kernels of these houses call, by way of each
         other, too."""
-        code = "".join(read_code(path) for directory in directories for path in
-                       glob.glob(os.path.join(self.root, directory, "*.cu")))
+        code = "".join(read_code(path) for name in houses
+                       for path in house.code_of(self.root, name))
         bodies = {}
         for source in (self.sources[name] for name in headers):
             bodies |= {name: source.text[brace:end] for name, brace, end in source.functions()}

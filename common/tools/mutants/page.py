@@ -81,8 +81,9 @@ def survivors(results):
 
 REMOVED = """
 A test also removes every line that synchronizes in the other configurations of its kernel. The
-simulator must notice that, too, or `NOT_NEEDED` in {harmless} must state why the configuration
-works without the line. For example, a configuration with two stages needs no last wait for copies:
+simulator must notice that, too, or `NOT_NEEDED` in {harmless} must state why the
+configuration works without the line. For example, a configuration with two stages needs no last
+wait for copies:
 
     ctest --test-dir build -R removed{house} -V
 """
@@ -101,21 +102,25 @@ further edit breaks {twins} of them, and these it must report:
 """
 
 
-RIGHT_BEYOND = """
-[right_beyond.py](../tools/mutants/right_beyond.py) has {right} correct kernels that are unusual,
-which the simulator must not report: `ctest --test-dir build -R right_variants_beyond_all -V`.
+RIGHT_ELSEWHERE = """
+[right{house}.py](../tools/mutants/right{house}.py) has {right} correct kernels that are unusual,
+which the simulator must not report: `ctest --test-dir build -R right_variants{house}_all -V`.
 """
 WORDS = {"": {"house": "", "title": "", "example": "07_warp", "chapter": "08_",
               "verdicts": "../common/tests/mutants/verdicts.tsv", "harmless": "harmless.py"},
          "beyond": {"house": "_beyond", "title": " of part two", "example": "10_stream_k/split_k",
                     "chapter": "12_", "verdicts": "../tests/mutants/verdicts.tsv",
-                    "harmless": "harmless_beyond.py"}}
+                    "harmless": "harmless_beyond.py"},
+         "library": {"house": "_library", "title": " of the libraries",
+                     "example": "hopper_gemm/fitted", "chapter": "w4a8_gemm",
+                     "verdicts": "../tests/mutants/verdicts.tsv",
+                     "harmless": "harmless_library.py"}}
 
 
 def text_of(house, results):
     words = WORDS[house.name]
-    unusual = (RIGHT_BEYOND if house.name else RIGHT).format(right=len(right.RIGHT),
-                                                             twins=len(right.TWINS))
+    unusual = (RIGHT_ELSEWHERE if house.name else RIGHT).format(
+        right=len(right.RIGHT), twins=len(right.TWINS), **words)
     table = "\n".join(totals(results) + survivors(results))
     return BEGINNING.format(**words) + table + "\n" + REMOVED.format(**words) + unusual
 

@@ -2,10 +2,11 @@
 # record.sh [--dry] [--build DIR] [--out DIR] SECTION...: everything that runs on the GPU and is
 # recorded, section by section; see docs/results/README.md. Builds nothing: wants the GPU programs
 # in DIR/gpu (build), and the targets gpu_sweep_delays for the section delays and gpu_mutants for the
-# section mutants, of part two the same with _beyond behind the name. Writes a record where it lies
-# already, into docs/results or beyond/docs/results. --dry only prints the commands. Each section says
-# what it took; the seconds here are estimates for an H200. Where part two is, its kernels take part in
-# the sections for all kernels, and beyond/tools/record/sections.sh has further sections.
+# section mutants, of another house the same with its suffix, such as _beyond. Writes a record where
+# it lies already, into docs/results of its house. --dry only prints the commands. Each section says
+# what it took; the seconds here are estimates for an H200. Where beyond/ and library/ are, their
+# kernels take part in the sections for all kernels, and tools/record/sections.sh of each has further
+# sections.
 #
 #   tour             105 s   the ladder at 4096^3, 8192^3, 8192x8192x512, bf16; 8192^3 in fp16
 #   sustained        180 s   05 to 10 with all baselines at 8192^3, 08 and 09 also at 4096^3 and
@@ -48,10 +49,12 @@ while [ $# -gt 0 ]; do
 done
 gpu=$build/gpu
 failures=0
-# With part two: a program that compares kernels of both parts, and two sweeps.
+# With part two and the libraries: a program that compares the kernels of all, and a sweep of each.
 beyond=
+library=
 compare=$gpu/compare
 [ ! -d beyond ] || { beyond=1 && compare=$gpu/compare_beyond; }
+[ ! -d library ] || { library=1 && compare=$gpu/compare_library; }
 
 # ---- what a record says about itself ----
 
@@ -85,13 +88,15 @@ note() {
 # place FILE: where a section's file is put. The names are an H200's; another GPU's begin with its
 # own, as in h100-tour.jsonl and h100-probe.txt.
 place() {
-    local name=${gpu_name,,} file=$1 there=${out:-docs/results}
+    local name=${gpu_name,,} file=$1 there=${out:-docs/results} house
     name=${name#nvidia }
     case $name in
     '' | h200*) ;;
     *) file=${name%% *}-${file#h200-} ;;
     esac
-    [ -n "$out" ] || [ ! -e "beyond/docs/results/$file" ] || there=beyond/docs/results
+    for house in beyond library; do
+        [ -n "$out" ] || [ ! -e "$house/docs/results/$file" ] || there=$house/docs/results
+    done
     echo "$there/$file"
 }
 
@@ -203,16 +208,16 @@ section_tour() {
         --dtype fp16 --chapters 2-9 --iters 3
 }
 
-# The ladder with all baselines in one rotation; where it forks, at other shapes; and what 10 picks
-# from, with and without a cluster.
+# The ladder with all baselines in one rotation; where it forks, at other shapes; and what the
+# library picks from, with and without a cluster.
 section_sustained() {
     begin h200-sustained.jsonl
     rows h200-sustained.jsonl "$compare" --shapes 8192 --baselines libraries,ceilings \
         --timing both --iters 2 \
-        --kernels "5,6,6:two_warpgroups,7,8:persistent,8,9${beyond:+,hopper_gemm}"
+        --kernels "5,6,6:two_warpgroups,7,8:persistent,8,9${library:+,hopper_gemm}"
     rows h200-sustained.jsonl "$compare" --shapes 4096,8192x8192x512 --timing both --iters 2 \
         --kernels 8:persistent,8,9
-    [ -z "$beyond" ] || rows h200-sustained.jsonl "$compare" --shapes 8192 \
+    [ -z "$library" ] || rows h200-sustained.jsonl "$compare" --shapes 8192 \
         --baselines libraries,ceilings --timing both --iters 2 \
         --kernels hopper_gemm,hopper_gemm:coop256,hopper_gemm:pp192,hopper_gemm:pp128
 }
@@ -238,7 +243,7 @@ section_schedules() {
     done
     begin h200-k-sweep.jsonl
     rows h200-k-sweep.jsonl "$compare" --shapes "$shapes,8192,4096" --iters 3 \
-        --kernels "6:two_warpgroups,7,8:persistent,8,9${beyond:+,hopper_gemm:coop256,hopper_gemm:pp192}"
+        --kernels "6:two_warpgroups,7,8:persistent,8,9${library:+,hopper_gemm:coop256,hopper_gemm:pp192}"
 }
 
 # Median milliseconds of a chapter in the rows on stdin.
@@ -276,10 +281,11 @@ section_big() {
     rows big.jsonl "$gpu/tour" --json --m 70000 --n 32776 --k 64 --timing none
 }
 
-# The sweeps of both parts: each with the options that follow.
+# The sweeps of all houses: each with the options that follow.
 sweeps() {
     echo "$gpu/sweep $*"
     [ -z "$beyond" ] || echo "$gpu/sweep_beyond $*"
+    [ -z "$library" ] || echo "$gpu/sweep_library $*"
 }
 
 section_sweep() {
@@ -299,8 +305,10 @@ section_repeat() {
     together repeat.txt 3 < <(
         sweeps --variant all --repeat 1000 --size 1024x1152x640 --dtype fp16 "$may_differ"
         sweeps --variant all --repeat 1000 --size 1024x1152x640 --dtype bf16 "$may_differ"
+        repeat='--variant all --repeat 1000'
+        [ -z "$library" ] || echo "$gpu/sweep_library $repeat --size 1024x1152x648 --dtype w4a8"
         [ -n "$beyond" ] || exit 0
-        repeat="$gpu/sweep_beyond --variant all --repeat 1000"
+        repeat="$gpu/sweep_beyond $repeat"
         echo "$repeat --chapter 10_stream_k --size 136x264x8200 --dtype bf16 $may_differ"
         echo "$repeat --size 1024x1152x648 --dtype e4m3"
         echo "$repeat --size 1024x1152x648 --dtype w4a8"
@@ -311,14 +319,15 @@ section_delays() {
     local delayed
     begin delays.txt
     together delays.txt 3 < <(
-        for delayed in sweep_delays ${beyond:+sweep_delays_beyond}; do
+        for delayed in sweep_delays ${beyond:+sweep_delays_beyond} ${library:+sweep_delays_library}; do
             echo "$gpu/$delayed --variant all --random 100 --seed 2"
             echo "$gpu/$delayed --variant all --random 100 --seed 3"
             echo "$gpu/$delayed --variant all --repeat 100 --size 520x776x648 --dtype bf16 $may_differ"
         done
-        [ -n "$beyond" ] || exit 0
-        echo "$gpu/sweep_delays_beyond --variant all --repeat 100 --size 520x776x648 --dtype e4m3"
-        echo "$gpu/sweep_delays_beyond --variant all --repeat 100 --size 520x776x648 --dtype w4a8"
+        for delayed in ${beyond:+beyond:e4m3 beyond:w4a8} ${library:+library:w4a8}; do
+            echo "$gpu/sweep_delays_${delayed%:*} --variant all --repeat 100 --size 520x776x648" \
+                "--dtype ${delayed#*:}"
+        done
     )
 }
 
@@ -330,6 +339,8 @@ sanitizer_commands() {
         tool="compute-sanitizer --tool $tool --error-exitcode 9"
         sweeps --variant all --triples 3 --dtype bf16 --seed 5 | sed "s|^|$tool |"
         sweeps --variant all --triples 1 --long-k --dtype fp16 --seed 5 | sed "s|^|$tool |"
+        [ -z "$library" ] ||
+            echo "$tool $gpu/sweep_library --variant all --triples 3 --dtype w4a8 --seed 5"
         [ -n "$beyond" ] || continue
         echo "$tool $gpu/sweep_beyond --variant all --triples 3 --dtype e4m3 --seed 5"
         echo "$tool $gpu/sweep_beyond --variant all --triples 3 --dtype w4a8 --seed 5"
@@ -434,6 +445,8 @@ section_sass() {
 
 # shellcheck source=beyond/tools/record/sections.sh
 [ -z "$beyond" ] || . beyond/tools/record/sections.sh
+# shellcheck source=library/tools/record/sections.sh
+[ -z "$library" ] || . library/tools/record/sections.sh
 
 known=$(declare -F | sed -n 's/^declare -f section_//p' | tr '\n' ' ')
 [ -n "$sections" ] || { echo "record.sh: choose sections: $known" >&2 && exit 2; }

@@ -12,7 +12,7 @@ const SECTIONS_SHOWN = 3;
 const ANSWER = [/^docs\/questions\//, 1.3];
 const PRIORS = [
   [/^docs\/(museum|breaks|mutants|index-of-names|topics|glossary|style|CONTRIBUTING|results)/, 0.7],
-  [/^beyond\/docs\//, 0.7],
+  [/^(beyond|library)\/docs\//, 0.7],
 ];
 const STOP_WORDS = new Set(
   `a about after all also am an and any are as at be been but by can cannot could did do does doesn don
