@@ -220,14 +220,15 @@ static enum gemm_status make_maps(const struct gemm_problem *p, struct gemm_devi
     const enum gemm_type type = ELEMENT_TYPE;
     struct gemm_args *own = &args->gemm;
     const int device = args->device, peer = 1 - device;
+    const struct split_share *share = split_of(p)->share;
     /* map_peer: the peer's A; in this device's place, its copy of it. */
     if (gemm_tensor_map(&own->map_a, type, own->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&own->map_b, type, own->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&own->map_d, type, own->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         SWIZZLE_128B) ||
-        gemm_tensor_map(&args->map_peer[peer], type, split_of(p)->share[peer].a, p->m, p->k, p->lda, BM, BK,
+        gemm_tensor_map(&args->map_peer[peer], type, share[peer].a, p->m, p->k, p->lda, BM, BK,
                         SWIZZLE_128B) ||
-        gemm_tensor_map(&args->map_peer[device], type, split_of(p)->share[device].workspace, p->m, p->k,
+        gemm_tensor_map(&args->map_peer[device], type, share[device].workspace, p->m, p->k,
                         p->lda, BM, BK, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     return GEMM_OK;

@@ -240,12 +240,13 @@ static enum gemm_status make_maps(const struct gemm_problem *p, struct gemm_devi
     const enum gemm_type type = ELEMENT_TYPE;
     const int peer = 1 - args->device, lines = most_parts(p) * PART_LINES;
     struct gemm_args *own = &args->gemm;
+    void *const parts = split_of(p)->share[peer].workspace;
     if (gemm_tensor_map(&own->map_a, type, own->a, p->m, p->k, p->lda, BM, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&own->map_b, type, own->b, p->n, p->k, p->ldb, BN, BK, SWIZZLE_128B) ||
         gemm_tensor_map(&own->map_d, type, own->d, p->m, p->n, p->ldd, EPILOGUE_M, EPILOGUE_N,
                         SWIZZLE_128B) ||
-        gemm_tensor_map(&args->map_peer[peer], type, split_of(p)->share[peer].workspace, lines, LINE, LINE,
-                        PART_LINES, LINE, SWIZZLE_NONE))
+        gemm_tensor_map(&args->map_peer[peer], type, parts, lines, LINE, LINE, PART_LINES, LINE,
+                        SWIZZLE_NONE))
         return GEMM_UNSUPPORTED;
     return GEMM_OK;
 }

@@ -9,7 +9,7 @@
 #ifndef FUSED_EPILOGUE_FUSED_H
 #define FUSED_EPILOGUE_FUSED_H
 
-#include "gemm.h"
+#include "scaled/scales.h"
 
 enum { BIAS, C, FUSED_MATRICES };                  /* bias_gelu.cu has the first, kernel.cu both */
 enum { QUANTIZED = 1, SCALES, QUANTIZE_MATRICES }; /* quantize.cu, behind BIAS */

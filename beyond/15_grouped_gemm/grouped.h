@@ -16,8 +16,8 @@
 enum { GROUPS_MOST = 256 };
 
 /* In gemm_problem.matrix: [groups + 1] words; group g has the rows from word g to word g + 1. Word
- * 0 is 0. A word below the one before it leaves its group empty, one above m counts as m. Behind it,
- * of e4m3, the scales (scaled/scales.h). */
+ * 0 is 0. A word below the one before it leaves its group empty, one above m counts as m. Behind
+ * it, of e4m3, the scales (scaled/scales.h). */
 enum { FIRST_ROWS, GROUPED_SCALES };
 
 /* What gemm_problem.of_kind points to. */

@@ -89,8 +89,8 @@ static void extents(const struct kind_problem *p, struct kind_extents *extents) 
 }
 
 static int matrices(const struct kind_problem *p, struct kind_matrix *matrix) {
-    matrix[FIRST_ROWS] =
-        (struct kind_matrix){"the groups' first rows", GEMM_FP32, 1, groups_of(p) + 1, false, false};
+    matrix[FIRST_ROWS] = (struct kind_matrix){
+        "the groups' first rows", GEMM_FP32, 1, groups_of(p) + 1, false, false};
     return GROUPED_SCALES +
            (p->type == GEMM_E4M3 ? scaled_matrices(p, &matrix[GROUPED_SCALES]) : 0);
 }

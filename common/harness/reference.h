@@ -71,13 +71,13 @@ bool reference_make(struct reference *reference, const struct operands *operands
 bool reference_make_bound(struct reference *reference, const struct operands *operands);
 void reference_free(struct reference *reference);
 
-/* For the bound: |x|_4 of each row and chain of `chain` elements, times `scale`; rounded up a little,
- * for the rounding here. [row][ceil(k / chain)]; NULL: there is no memory for them. */
+/* For the bound: |x|_4 of each row and chain of `chain` elements, times `scale`; rounded up a
+ * little, for the rounding here. [row][ceil(k / chain)]; NULL: there is no memory for them. */
 struct norm_terms {
     int chain;
     double scale;
-    /* What the elements of a row count as, if not as what they are; and what those of a chain, which
-     * begins with this element, are multiplied by. Each may be NULL. */
+    /* What the elements of a row count as, if not as what they are; and what those of a chain,
+     * which begins with this element, are multiplied by. Each may be NULL. */
     void (*weigh)(const struct operands *o, char matrix, float *values);
     float (*factor)(const struct operands *o, char matrix, int row, int first);
 };

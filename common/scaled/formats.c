@@ -181,6 +181,7 @@ const struct operand_format weights_format = {.scales = "group",
                                               .accumulation = accumulation};
 
 const struct operand_format e4m3_weights_format = {.scales = "group",
+                                                   .free = free_scaled,
                                                    .packed_bytes = weight_bytes,
                                                    .decode_row = decode_e4m3_weights,
                                                    .product = e4m3_weights_product,

@@ -29,8 +29,8 @@
  *     promotion in fp32 (B + 2) * 2^-23 * min(8, sqrt(k)) * sqrt(Q)
  *     accumulation      their sum
  *
- * and of each chain (scale * q)^2 is bounded by |.|_4 as there, of elements times scales. For random
- * input it grows as k^0.5.
+ * and of each chain (scale * q)^2 is bounded by |.|_4 as there, of elements times scales. For
+ * random input it grows as k^0.5.
  *
  * w4a8: the same, promoted always. A weight may be a subnormal e4m3, and of that the Tensor Core
  * takes the least normal exponent: that of weight 8. So M may be greater than any product, and

@@ -29,7 +29,8 @@ const struct problem_kind scaled_kind = {.formula = "D = A * B",
                                          .matrices = scaled_matrices,
                                          .fill = scaled_fill,
                                          .reference = product_reference,
-                                         .baselines = backend_baselines};
+                                         .baselines = backend_baselines,
+                                         .library = "cublas"};
 
 static const struct operand_format *
 w4a8_format(enum gemm_type type, const struct gemm_kernel *const *kernels, int count) {
@@ -49,4 +50,5 @@ const struct problem_kind w4a8_kind = {.formula = "D = A * B",
                                        .matrices = scaled_matrices,
                                        .fill = scaled_fill,
                                        .reference = product_reference,
-                                       .baselines = backend_baselines};
+                                       .baselines = backend_baselines,
+                                       .library = "cublas"};

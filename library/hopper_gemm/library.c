@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gemm_plan.h"
+#include "plan.h"
 #include "select.h"
 
 struct hopper_gemm_plan {

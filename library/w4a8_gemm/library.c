@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gemm_plan.h"
+#include "plan.h"
 #include "scaled/w4_block.h"
 #include "w4a8_gemm.h"
 #include "w4a8_select.h"
@@ -58,7 +58,8 @@ static bool check_shape(const struct gemm_problem *p) {
 }
 
 static bool check_pointers(const struct gemm_problem *p) {
-    return check_pointer("a", p->a, 16) && check_pointer("scale_a", p->matrix[MATRIX_SCALES_A].memory, 4) &&
+    return check_pointer("a", p->a, 16) &&
+           check_pointer("scale_a", p->matrix[MATRIX_SCALES_A].memory, 4) &&
            check_pointer("blocks", p->b, 16) && check_pointer("d", p->d, 16);
 }
 

@@ -1,6 +1,6 @@
 /*
- * shares.c: what the kind of chapter 13 holds a kernel for several devices to. The kernels are loops
- * on the host in the simulated memory: one that is right for each layout, and others with one
+ * shares.c: what the kind of chapter 13 holds a kernel for several devices to. The kernels are
+ * loops on the host in the simulated memory: one that is right for each layout, and others with one
  * mistake each, which has to be found.
  */
 #include <stdlib.h>

@@ -52,15 +52,16 @@ using gemm = cutlass::gemm::device::GemmUniversalAdapter<kernel>;
 static gemm::Arguments arguments_of(const gemm_problem *p) {
     gemm::Arguments arguments = arguments_of_product<gemm>(p);
     const auto shape = cute::make_shape(p->m, p->n, p->k, 1);
-    arguments.mainloop.ptr_SFA = gemm_scales_of(p->matrix).a;
-    arguments.mainloop.ptr_SFB = gemm_scales_of(p->matrix).b;
+    const gemm_scales of = gemm_scales_of(p->matrix);
+    arguments.mainloop.ptr_SFA = of.a;
+    arguments.mainloop.ptr_SFB = of.b;
     // CUTLASS's own layouts, but with the pitches of the scales.
     arguments.mainloop.layout_SFA = cute::make_layout(
         scales::tile_atom_to_shape_SFA(shape).shape(),
-        scales::StrideSFA{{cute::_0{}, cute::_1{}}, {cute::_0{}, gemm_scales_of(p->matrix).pitch_a}, 0});
+        scales::StrideSFA{{cute::_0{}, cute::_1{}}, {cute::_0{}, of.pitch_a}, 0});
     arguments.mainloop.layout_SFB = cute::make_layout(
         scales::tile_atom_to_shape_SFB(shape).shape(),
-        scales::StrideSFB{{cute::_0{}, gemm_scales_of(p->matrix).pitch_b}, {cute::_0{}, cute::_1{}}, 0});
+        scales::StrideSFB{{cute::_0{}, of.pitch_b}, {cute::_0{}, cute::_1{}}, 0});
     return arguments;
 }
 

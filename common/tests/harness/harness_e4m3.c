@@ -83,7 +83,7 @@ static void check_operands(enum input_kind kind, const struct operand_format *fo
         for (int i = o.m; i < scaled_of(&o)->scale_a_pitch; ++i)
             padding += isnan(scaled_of(&o)->scale_a[block * scaled_of(&o)->scale_a_pitch + i]);
     for (int block = 0; block < 3; ++block)
-        padding += isnan(o.scale_b[block * scaled_of(&o)->scale_b_pitch + 3]);
+        padding += isnan(scaled_of(&o)->scale_b[block * scaled_of(&o)->scale_b_pitch + 3]);
     expect(padding == 9, "the padding of the scales is not NaN");
     operands_free(&o);
 }

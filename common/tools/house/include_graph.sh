@@ -3,7 +3,7 @@
 # number of #include lines behind it, or with --places a line for each of these. Folders are those of
 # common/, without that word, of beyond/, library/ and hopper_check/; "ground" are the headers that lie in
 # common/ itself, "chapters" the folders of part one, "beyond" those of part two, "beyond/kinds" the
-# kind.c there, and "beyond/rivals" the rivals.cu and rivals_*.cu.
+# kind.c there, and "beyond/rivals" the rivals.cu, rivals_*.cu and rivals.c.
 #
 #   common/tools/house/include_graph.sh            this checkout's
 #   common/tools/house/include_graph.sh | awk '{print $1, $3}' | tsort     in order, or the cycle
@@ -20,7 +20,7 @@ find [0-9]* common beyond library hopper_check \( -name '*.c' -o -name '*.h' -o 
     function folder(path,   at, house) {
         if (path ~ /^[0-9]/) return "chapters"
         if (path ~ /^beyond\/[0-9][^\/]*\/kind\.c$/) return "beyond/kinds"
-        if (path ~ /^beyond\/[0-9][^\/]*\/rivals(_[a-z]+)?\.cu$/) return "beyond/rivals"
+        if (path ~ /^beyond\/[0-9][^\/]*\/rivals(_[a-z]+)?\.cu?$/) return "beyond/rivals"
         if (path ~ /^beyond\/[0-9]/) return "beyond"
         house = house_of(path)
         path = substr(path, length(house) + 1)
