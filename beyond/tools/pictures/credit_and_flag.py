@@ -130,7 +130,7 @@ def draw():
         ink = "onbright" if cls == "wait" else "ink"
         p.text(x + 6, y + 22, number, f"text b {ink}")
         for i, line in enumerate(lines):
-            p.text(x + (20 if i == 0 else 6), y + 22 + 20 * i, line, f"text {ink}")
+            p.text(x + (25 if i == 0 else 6), y + 22 + 20 * i, line, f"text {ink}")
 
     actor(1, 86, 1, ("at launch:", "room = 1"), "store")
     word(cell_l, 96, "room")
@@ -144,7 +144,7 @@ def draw():
     p.path(f"M{cell_r[0] - 18} 260v28l16 -14z", "load")
     p.text(280, 256, f"{size // 1024} KB", "text b", "middle")
     p.text(280, 304, f"{pieces} × {piece} B", "text", "middle")
-    actor(0, 318, 4, ("after all of 3", "(bar.sync):", "flag = 1"), "store")
+    actor(0, 318, 4, ("all stored", "(bar.sync):", "flag = 1"), "store")
     word(cell_r, 336, "flag")
     p.arrow(LEFT[0] + 134, 354, cell_r[0] - 5, 354)
     p.text(280, 346, "flag = 1", "code", "middle")
