@@ -52,10 +52,10 @@ def draw():
     more = len(base) - len(first)
     p = Picture("What to read before which chapter",
                 f"""Of the {len(base)} chapters {len(first)} follow part one, from
-                {len(roots)} of its kernels, and {more} need{"s" * (more == 1)} a chapter of part two
-                (counted from `{CHAPTERS}`).""",
+                {len(roots)} of its kernels, and {more} need{"s" * (more == 1)} a chapter of part
+                two (counted from `{CHAPTERS}`).""",
                 "; ".join(f"{name[:2]} builds on {of[:2]}" +
-                          (f" ({of.partition(':')[2]})" if ":" in of else "")
+                          (f", {of.partition(':')[2]}" if ":" in of else "")
                           for name, of in sorted(base.items())) + ".", TOP + STEP * rows + 40)
     p.text(COLUMNS[0], 62, "part one", "head")
     p.text(COLUMNS[1], 62, "part two", "head")
