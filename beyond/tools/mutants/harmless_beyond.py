@@ -192,6 +192,10 @@ RULES = (
      "Before the first store a barrier of the k-tile or of the staging memory follows, so the wait "
      "for credit is ordered for all lanes. This one only keeps the warp together until then, as "
      "bar.sync requires."),
+    ("13_.*copy_warps", r"^__syncwarp\(\); #0 in copy_warp", "",
+     "Before the first store the barrier of the staging memory follows, which orders the wait for "
+     "credit for all lanes. This one only keeps the warp together until then, as bar.sync "
+     "requires."),
     ("hopper_gemm/persistent|10_.*split_k", r"named_barrier_arrive\(RING_BARRIER", "waits, too",
      "The producer's next loads start a little later: it waits for consumers that come at once."),
     ("column_store", r"named_barrier_sync\(SUMS_BARRIER", "barrier 1 for all",
