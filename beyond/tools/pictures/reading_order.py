@@ -76,7 +76,7 @@ def draw():
         p.rect(x, y, WIDE, BOX, "held" if name in roots else "item0", rx=4)
         ink = "" if name in roots else " ink"
         p.text(x + 8, y + 24, name[:2], f"text b{ink}")
-        p.text(x + 36, y + 24, WORDS.get(name, name[3:].replace("_", " ")), f"text{ink}")
+        p.text(x + 40, y + 24, WORDS.get(name, name[3:].replace("_", " ")), f"text{ink}")
     shared = [f"{name[:2]} compares itself with {of[:2]}, too"
               for name, others in beside.items() for of in others]
     p.text(20, TOP + STEP * rows + 16, "; ".join(shared), "text soft")
