@@ -6,8 +6,8 @@ from picture import Picture
 
 CHAPTERS = "beyond/CMakeLists.txt"
 EDITS = [(CHAPTERS, "TYPES w4a8 FROM 11_fp8_scaling", "TYPES w4a8 FROM 09_cluster_multicast"),
-         (CHAPTERS, "KIND kind.c FROM 08_persistent_pingpong\n  STEPS bias_gelu",
-          "KIND kind.c FROM 08_persistent_pingpong:persistent\n  STEPS bias_gelu")]
+         (CHAPTERS, "TYPES e4m3 FROM 09_cluster_multicast",
+          "TYPES e4m3 FROM 08_persistent_pingpong")]
 # A word or two where the directory's name does not say enough.
 WORDS = {"08_persistent_pingpong": "ping-pong", "08_persistent_pingpong:persistent": "persistence",
          "09_cluster_multicast": "multicast", "10_stream_k": "stream-K",
