@@ -86,7 +86,7 @@ RULES = (
     # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
-    (r"^beyond/(?!.*(10_stream_k/kernel|/per_tensor|/few_rows)\.cu)",
+    (r"^beyond/(?!.*(10_stream_k/(kernel|equal_parts)|/per_tensor|/few_rows)\.cu)",
      r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
     ("13_.*all_gather", r"^tma_load\(shared->gathered", "before the previous", LOADS),
     (r"/fitted\.cu", r"tma_load(_multicast)?\(side_tile", "after the next", LOADS),
