@@ -112,10 +112,10 @@ RULES = (
     (OF_MANY_ROWS, r"^tma_load\(.*->b\[", "after the next", LOADS),
     (OF_MANY_ROWS, r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
     (r"10_.*/kernel", r"^release_stage", "after the next",
-     "The last stage of a piece is released after its sums have left the registers: later than "
+     "The last stage of a part is released after its sums have left the registers: later than "
      "necessary, and still once. The producer refills it later."),
-    (r"10_.*/kernel|/per_tensor", r"^tma_load_multicast\(", "after the next", LOADS),
-    (r"10_.*/kernel", r"^tma_load\(.*->a\[", "before the previous", LOADS),
+    (r"10_.*/(kernel|equal_parts)|/per_tensor", r"^tma_load_multicast\(", "after the next", LOADS),
+    (r"10_.*/(kernel|equal_parts)", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("hopper_gemm/persistent|14_|15_.*/(?!fp8)|16_.*/(?!serial)", r"^pipeline_init\(",
      "(after the next|before the previous)", ANY_ORDER),

@@ -119,8 +119,6 @@ EDITS = [
      "both CTAs' sums in one place", ORDER),
     (EQUAL_PARTS, "other * CLUSTER + cluster_rank(), half", "other * CLUSTER, half",
      "the sums of CTA 0's tile", ORDER),
-    (EQUAL_PARTS, "other > number - args->splits", "other >= number - args->splits",
-     "the sums of another tile, too", ORDER),
     (EQUAL_PARTS, "(index + 1) / args->splits", "(index + 1) / args->splits - 1",
      "the last k-tile of each part left out", VALUE),
 
