@@ -24,8 +24,8 @@ GROUP_STORE, GROUPS = "building_blocks/group_store.h", "beyond/15_grouped_gemm/g
 HEADERS = ("cluster_sum.h", "column_sum.h", "column_store.h",
            "transposed_store.h", "part_store.h", "packed_store.h", "group_store.h")
 BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_rows.h",
-          "beyond/15_grouped_gemm/groups.h", "beyond/16_attention/softmax.h",
-          "beyond/16_attention/attention_tiles.h")
+          "beyond/14_fused_epilogue/pingpong.h", "beyond/15_grouped_gemm/groups.h",
+          "beyond/16_attention/softmax.h", "beyond/16_attention/attention_tiles.h")
 # A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file, and
 # so is one with a kind of problem of its own.
 HERE = os.path.dirname(os.path.abspath(__file__))
