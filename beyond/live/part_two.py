@@ -3,7 +3,8 @@ common/live/part_one.py has it of part one."""
 
 # chapter: (name, what the page calls it, file, constants)
 CHOICES = {
-    "10": [("split_k", "split_k.cu: clusters share a tile's k", "split_k.cu", {}),
+    "10": [("equal_parts", "equal_parts.cu: every tile in two parts", "equal_parts.cu", {}),
+           ("split_k", "split_k.cu: clusters share a tile's k", "split_k.cu", {}),
            ("whole", "split_k.cu, SPLITS 1: nothing is split", "split_k.cu", {"SPLITS": 1}),
            ("split_reduce", "split_reduce.cu: parts added up in global memory", "split_reduce.cu", {})],
     "11": [("per_tensor", "per_tensor.cu: one scale for each operand", "per_tensor.cu", {}),

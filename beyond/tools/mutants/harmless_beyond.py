@@ -86,7 +86,7 @@ RULES = (
     # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
-    (r"^beyond/(?!.*(10_stream_k/kernel|/per_tensor|/few_rows)\.cu)",
+    (r"^beyond/(?!.*(10_stream_k/(kernel|equal_parts)|/per_tensor|/few_rows)\.cu)",
      r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
     ("13_.*all_gather", r"^tma_load\(shared->gathered", "before the previous", LOADS),
     (r"/fitted\.cu", r"tma_load(_multicast)?\(side_tile", "after the next", LOADS),
@@ -112,10 +112,10 @@ RULES = (
     (OF_MANY_ROWS, r"^tma_load\(.*->b\[", "after the next", LOADS),
     (OF_MANY_ROWS, r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
     (r"10_.*/kernel", r"^release_stage", "after the next",
-     "The last stage of a piece is released after its sums have left the registers: later than "
+     "The last stage of a part is released after its sums have left the registers: later than "
      "necessary, and still once. The producer refills it later."),
-    (r"10_.*/kernel|/per_tensor", r"^tma_load_multicast\(", "after the next", LOADS),
-    (r"10_.*/kernel", r"^tma_load\(.*->a\[", "before the previous", LOADS),
+    (r"10_.*/(kernel|equal_parts)|/per_tensor", r"^tma_load_multicast\(", "after the next", LOADS),
+    (r"10_.*/(kernel|equal_parts)", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("hopper_gemm/persistent|14_|15_.*/(?!fp8)|16_.*/(?!serial)", r"^pipeline_init\(",
      "(after the next|before the previous)", ANY_ORDER),

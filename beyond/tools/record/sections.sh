@@ -64,7 +64,7 @@ few_rows=1x4096x4096,16x4096x4096,16x14336x4096,64x7168x2048
 section_stream_k() {
     begin h200-stream-k.jsonl
     rows h200-stream-k.jsonl "$compare" --iters 3 --shapes $waves \
-        --kernels 8:persistent,9,10,hopper_gemm
+        --kernels 8:persistent,9,10:equal_parts,10,hopper_gemm
     rows h200-stream-k.jsonl "$compare" --iters 3 --shapes $few_tiles,$few_rows \
         --kernels 8:persistent,10,10:whole,10:split_k,10:split_reduce,hopper_gemm
 }
