@@ -28,12 +28,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 FUSED = "beyond/14_fused_epilogue"
 ATTENTION = "beyond/16_attention"
 TILES = f"{ATTENTION}/attention_tiles.h"
-KIND = ("-DKIND_ON_GPU=0", os.path.join(HERE, "../../15_grouped_gemm/kind.c"))
-COMPILED_WITH = {ONE_MAP: KIND, HOST_MAPS: KIND, GROUPED: KIND, GROUPED_FP8: KIND,
-                 **{f"{FUSED}/{file}.cu": (os.path.join(HERE, "../../..", FUSED, "kind.c"),)
-                    for file in ("bias_gelu", "kernel", "swiglu", "quantize")},
-                 **{f"{ATTENTION}/{file}.cu": (os.path.join(HERE, "../../..", ATTENTION, "kind.c"),)
-                    for file in ("serial", "pingpong", "kernel")}}
+GROUPED_GEMM, TWO_GPUS = "beyond/15_grouped_gemm", "beyond/13_two_gpus"
+KERNELS_OF = {TWO_GPUS: ("serial", "through_tma", "copy_warps", "kernel", "all_gather"),
+              FUSED: ("bias_gelu", "kernel", "swiglu", "quantize"),
+              GROUPED_GEMM: ("one_map", "host_maps", "kernel", "fp8"),
+              ATTENTION: ("serial", "pingpong", "kernel")}
+COMPILED_WITH = {f"{chapter}/{file}.cu":
+                 ("-DKIND_ON_GPU=0", os.path.join(HERE, "../../..", chapter, "kind.c"))
+                 for chapter, files in KERNELS_OF.items() for file in files}
 
 # (file, text, replacement, what is wrong, category)
 EDITS = [

@@ -144,7 +144,7 @@ class Verdict:
         house = pages.house_of(self.chapter)
         house = [f"-I{root}/{house}"] if house else []
         kind = os.path.join(root, self.chapter, "kind.c")
-        kinds = [kind] if os.path.exists(kind) else []
+        kinds = [file for file in (kind, f"{root}/common/scaled/kinds.c") if os.path.exists(file)]
         command = [compiler, "-std=gnu11", "-DGEMM_KERNEL=docs_kernel", "-DGEMM_BF16_ELEMENTS=1",
                    "-DTRACE=0", *self.macros, "-Icommon", f"-I{root}/common",
                    f"-I{root}/common/hopper", f"-I{root}/{self.chapter}", *house, "-x", "c",
