@@ -187,8 +187,8 @@ section_two_gpus() {
     begin $file
     rows $file "$compare" --iters 3 --kernels 13 --shapes $rs --baselines "$libraries"
     rows $file "$compare" --iters 3 --kernels 13:all_gather --shapes $ag --baselines "$libraries"
-    rows $file "$compare" --iters 3 --kernels 13:serial,13:through_tma --shapes 8192 \
-        --baselines "$libraries"
+    rows $file "$compare" --iters 3 --kernels 13:serial,13:through_tma,13:copy_warps \
+        --shapes 8192 --baselines "$libraries"
     for gpu_of in 0 1; do
         rows $file env CUDA_VISIBLE_DEVICES=$gpu_of "$compare" --iters 3 --kernels 8:persistent \
             --shapes $alone --baselines cublas
