@@ -12,7 +12,7 @@ import pages
 import prose
 from unheld import NUMBER, readable
 
-LIBRARY = "library/README.md"
+LIBRARY, MEASURED = "library/README.md", "library/measured.md"
 SUMMARIES = ("README.md", "docs/README.md", "docs/ladder.md", "docs/topics.md", "docs/faq.md",
              "beyond/README.md", LIBRARY)
 LINK = re.compile(r"\]\(([^)#\s]*\.md)")
@@ -34,7 +34,7 @@ def items(page):
 
 
 def is_summed_up(path):
-    return pages.is_chapter(path) or path == LIBRARY
+    return pages.is_chapter(path) or path in (LIBRARY, MEASURED)
 
 
 def linked(book, page, text):
@@ -54,7 +54,7 @@ def chapters_of(book, expression):
     """The pages of the kernels that a claim is about."""
     for name in KERNEL.findall(expression):
         if not name.isdigit():
-            yield from [LIBRARY] if book.exists(LIBRARY) else []
+            yield from [MEASURED] if book.exists(MEASURED) else []
             continue
         for house in ("", "beyond"):
             yield from (os.path.join(house, folder, "README.md") for folder in book.list(house)
