@@ -82,7 +82,14 @@ def heading(first, columns):
 
 
 def verdict_of(verdicts, line):
-    return gpu_list.one(verdicts, line, key_of)["verdict"]
+    """The row about a chosen mutant, as its own: it may be that of another kernel (mutants.py)."""
+    rows = {(row["file"] != line[1], *key_of(row)[1:]): row for row in reversed(verdicts)}
+    for elsewhere in (False, True):
+        found = [row for (other, *_), row in rows.items() if other == elsewhere and
+                 gpu_list.is_chosen(line, (line[1], *key_of(row)[1:]))]
+        if found:
+            return {**found[-1], "file": line[1]}
+    raise LookupError(f"no verdict fits gpu_list.py's {line[1:]}")
 
 
 def measured(made, path):
@@ -115,7 +122,7 @@ def sums(rows, verdicts):
     counts, missed, left_out = collections.defaultdict(collections.Counter), [], 0
     for line in gpu_list.CHOSEN:
         row = gpu_list.one(rows, line, key_of)
-        seen = noticed_by(row, verdict_of(verdicts, line))
+        seen = noticed_by(row, verdict_of(verdicts, line)["verdict"])
         for kind in (line[0], "all"):
             counts[kind].update(["mutants", *seen])
         left_out += sum(row[column] == "not run" for column in (*RUNS, *TOOLS))
