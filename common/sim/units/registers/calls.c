@@ -1,5 +1,5 @@
 /*
- * register_calls.c: loads and stores of a kernel's own variables.
+ * calls.c: loads and stores of a kernel's own variables.
  *
  * Kernels are compiled with -fsanitize=thread (cmake/Toolchain.cmake), so the compiler calls these
  * functions before such an access. The names are the compiler's; its own library for the option is
@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "sim/units/register_watch.h"
+#include "sim/units/registers/watch.h"
 
 static inline void touched(const void *address, size_t bytes, bool write) {
     const struct sim_thread *const thread = sim_thread();

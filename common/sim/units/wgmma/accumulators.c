@@ -1,5 +1,5 @@
 /*
- * wgmma_accumulators.c: who owns accumulators: the thread, or a wgmma under way. A thread that
+ * accumulators.c: who owns accumulators: the thread, or a wgmma under way. A thread that
  * looks at one too early sees a tagged NaN; one that changes it is found out here.
  */
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "sim/core/hazards.h"
 #include "sim/core/storage.h"
 #include "sim/models/element_values.h"
-#include "sim/units/accumulators.h"
-#include "sim/units/wgmma_state.h"
+#include "sim/units/registers/accumulators.h"
+#include "sim/units/wgmma/state.h"
 
 static bool any_in_flight(const struct wgmma_state *state, const struct wgmma_tile *tile) {
     for (int i = 0; i < WARPGROUP_SIZE; ++i)

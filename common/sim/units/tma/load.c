@@ -1,4 +1,4 @@
-/* tma_load.c: boxes of a matrix into the shared memory of one or several CTAs. */
+/* load.c: boxes of a matrix into the shared memory of one or several CTAs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +13,10 @@
 #include "sim/cost/timing_model.h"
 #include "sim/order/global_shadow.h"
 #include "sim/order/shadow.h"
-#include "sim/units/mbarrier_table.h"
-#include "sim/units/tma_box.h"
-#include "sim/units/tma_copy.h"
-#include "sim/units/tma_map.h"
+#include "sim/units/mbarrier/table.h"
+#include "sim/units/tma/box.h"
+#include "sim/units/tma/copy.h"
+#include "sim/units/tma/map.h"
 
 enum { MAX_ROW_BYTES = 256 * 4 };
 

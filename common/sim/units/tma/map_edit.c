@@ -1,5 +1,5 @@
 /*
- * tensor_map_edit.c: tensor maps that a kernel changes: fields replaced in shared memory, the copy
+ * map_edit.c: tensor maps that a kernel changes: fields replaced in shared memory, the copy
  * to global memory, and the fences of the tensormap proxy.
  */
 #include "hopper/tensormap.h"
@@ -21,7 +21,7 @@
 #include "sim/order/prerequisites.h"
 #include "sim/order/shadow.h"
 #include "sim/units/poll.h"
-#include "sim/units/tma_map.h"
+#include "sim/units/tma/map.h"
 
 enum { MAP_BYTES = sizeof(struct tensor_map), LANE_BYTES = MAP_BYTES / WARP_SIZE };
 

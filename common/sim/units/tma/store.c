@@ -1,5 +1,5 @@
 /*
- * tma_store.c: boxes of shared memory into a matrix, and the bulk groups that a thread waits for
+ * store.c: boxes of shared memory into a matrix, and the bulk groups that a thread waits for
  * them with.
  */
 #include <stdio.h>
@@ -22,11 +22,11 @@
 #include "sim/order/clock.h"
 #include "sim/order/global_shadow.h"
 #include "sim/order/shadow.h"
-#include "sim/units/mbarrier_table.h"
+#include "sim/units/mbarrier/table.h"
 #include "sim/units/poll.h"
-#include "sim/units/tma_box.h"
-#include "sim/units/tma_copy.h"
-#include "sim/units/tma_map.h"
+#include "sim/units/tma/box.h"
+#include "sim/units/tma/copy.h"
+#include "sim/units/tma/map.h"
 
 struct store;
 

@@ -1,5 +1,5 @@
 /*
- * mbarrier_table.h: the mbarriers of a cluster, and what units do with them: remote arrivals,
+ * table.h: the mbarriers of a cluster, and what units do with them: remote arrivals,
  * copies whose bytes they count.
  */
 #ifndef SIM_UNITS_MBARRIER_TABLE_H

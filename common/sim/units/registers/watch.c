@@ -1,5 +1,5 @@
-/* register_watch.c: the copy of a kernel's frame at a wgmma.fence. */
-#include "sim/units/register_watch.h"
+/* watch.c: the copy of a kernel's frame at a wgmma.fence. */
+#include "sim/units/registers/watch.h"
 
 #include "sim/core/storage.h"
 

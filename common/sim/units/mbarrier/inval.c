@@ -1,5 +1,5 @@
 /*
- * mbarrier_inval.c: the end of an mbarrier, after which its memory may hold something else.
+ * inval.c: the end of an mbarrier, after which its memory may hold something else.
  *
  * PTX ISA: mbarrier.inval, and mbarrier.init: it must not meet a valid mbarrier object.
  */
@@ -11,7 +11,7 @@
 #include "sim/cost/timing_model.h"
 #include "sim/order/clock.h"
 #include "sim/order/shadow.h"
-#include "sim/units/mbarrier_table.h"
+#include "sim/units/mbarrier/table.h"
 
 /* Does some operation on the barrier possibly still come, for all that the thread knows? */
 static const char *still_used(const struct mbarrier_record *record, const struct sim_thread *thread,

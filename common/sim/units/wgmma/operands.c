@@ -1,10 +1,10 @@
-/* wgmma_operands.c: the parts of shared memory and the registers that a wgmma reads. */
+/* operands.c: the parts of shared memory and the registers that a wgmma reads. */
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/core/shared_memory.h"
 #include "sim/models/fragments.h"
 #include "sim/order/shadow.h"
-#include "sim/units/wgmma_state.h"
+#include "sim/units/wgmma/state.h"
 
 /* The offset of 16 bytes of an operand in shared memory. */
 static size_t chunk_at(const struct sim_cta *cta, const struct descriptor *d,

@@ -1,5 +1,5 @@
 /*
- * wgmma_state.h: what the files of the asynchronous Tensor Core share: what a warpgroup has under
+ * state.h: what the files of the asynchronous Tensor Core share: what a warpgroup has under
  * way, and its accumulators.
  */
 #ifndef SIM_UNITS_WGMMA_STATE_H
@@ -11,7 +11,7 @@
 #include "sim/models/descriptor.h"
 #include "sim/models/fragments.h"
 #include "sim/models/tensor_core.h"
-#include "sim/units/wgmma_aligned.h"
+#include "sim/units/wgmma/aligned.h"
 
 enum { A_REGISTERS = 4, CHUNK = 16, MAX_TILES = 16, FRAGMENT_WARP_ROWS = 16 };
 
@@ -105,7 +105,7 @@ static inline bool wgmma_in_flight(const struct wgmma_state *state, const struct
     return state->waited[thread] < tile->epoch;
 }
 
-/* ---- wgmma_accumulators.c ---- */
+/* ---- accumulators.c ---- */
 
 /* The tile of these accumulators: the one they were before, or another. */
 struct wgmma_tile *wgmma_tile_of(struct wgmma_state *state, void *const operand[WARPGROUP_SIZE]);
@@ -122,7 +122,7 @@ void wgmma_gather(struct wgmma_state *state, struct wgmma_tile *tile,
 /* The thread has waited for the group: its accumulators hold values again. */
 void wgmma_deliver(struct wgmma_state *state, struct wgmma_tile *tile, int thread);
 
-/* ---- wgmma_fragments.c ---- */
+/* ---- fragments.c ---- */
 
 /* A warp at a wgmma: its threads, and their calls. */
 struct wgmma_warp {
@@ -152,14 +152,14 @@ struct wgmma_wait {
 bool wgmma_fragments_kept(const struct wgmma_operation *op, int first,
                           void *const operand[WARP_SIZE]);
 
-/* ---- wgmma_fences.c ---- */
+/* ---- fences.c ---- */
 
 /* Reports registers that were touched since the last wgmma.fence, and fragments of A without a
  * value. */
 void wgmma_check_fences(const struct wgmma_state *state, const struct wgmma_tile *tile,
                         void *const operand[WARPGROUP_SIZE]);
 
-/* ---- wgmma_operands.c ---- */
+/* ---- operands.c ---- */
 
 /* Checks and records what the four warps will read of shared memory. */
 void wgmma_note_operands(struct wgmma_state *state, const struct wgmma_call *call,

@@ -1,4 +1,4 @@
-/* wgmma_promote.c: sums of the Tensor Core in ordinary arithmetic. */
+/* promote.c: sums of the Tensor Core in ordinary arithmetic. */
 #include <math.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "sim/core/collective.h"
 #include "sim/core/events.h"
 #include "sim/cost/warp_timing.h"
-#include "sim/units/accumulators.h"
+#include "sim/units/registers/accumulators.h"
 
 struct promotion {
     float *sum;

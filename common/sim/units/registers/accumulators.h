@@ -2,13 +2,13 @@
  * accumulators.h: the tag that an accumulator holds while a wgmma owns it, the pattern of a
  * register that the kernel has not initialized, and the watch over both.
  */
-#ifndef SIM_UNITS_ACCUMULATORS_H
-#define SIM_UNITS_ACCUMULATORS_H
+#ifndef SIM_UNITS_REGISTERS_ACCUMULATORS_H
+#define SIM_UNITS_REGISTERS_ACCUMULATORS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/units/register_watch.h"
+#include "sim/units/registers/watch.h"
 
 /* A signalling NaN: copies keep its bits, and any arithmetic sets the quiet bit. Below it: which
  * array, counted up, and which register. */

@@ -1,5 +1,5 @@
 /*
- * tma_copy.h: what the TMA copies in all forms: boxes of one to five dimensions, and contiguous
+ * copy.h: what the TMA copies in all forms: boxes of one to five dimensions, and contiguous
  * bytes without a tensor map.
  *
  * PTX ISA, "Data Movement and Conversion Instructions: Bulk copy", "Tensor copy".

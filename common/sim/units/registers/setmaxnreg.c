@@ -1,5 +1,4 @@
-/* registers.c: setmaxnreg: warpgroups that give registers back to the CTA's pool and take them from
- * there. */
+/* setmaxnreg.c: warpgroups that give registers back to the CTA's pool and take them from there. */
 #include <stdio.h>
 
 #include "hopper/registers.h"

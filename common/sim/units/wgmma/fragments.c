@@ -1,5 +1,5 @@
 /*
- * wgmma_fragments.c: A in registers: have a wgmma's fragments values, were they written since the
+ * fragments.c: A in registers: have a wgmma's fragments values, were they written since the
  * last wgmma.fence, and are they kept until the wait?
  *
  * A wgmma gets an array of C. A kernel may have made it of other variables just before, which on a
@@ -7,8 +7,8 @@
  * kernel's frame holds the same words elsewhere, too; that is not reported.
  */
 #include "sim/core/hazards.h"
-#include "sim/units/accumulators.h"
-#include "sim/units/wgmma_state.h"
+#include "sim/units/registers/accumulators.h"
+#include "sim/units/wgmma/state.h"
 
 /* Which of A's registers differ, in any lane of a warp, from what they should be. */
 struct difference {

@@ -12,7 +12,7 @@
 #include "sim/cost/timing_model.h"
 #include "sim/order/clock.h"
 #include "sim/order/shadow.h"
-#include "sim/units/mbarrier_table.h"
+#include "sim/units/mbarrier/table.h"
 
 /* ---- events and descriptions ---- */
 

@@ -1,5 +1,5 @@
-/* tma_box.c: the checks that a TMA instruction has to pass when it is issued. */
-#include "sim/units/tma_box.h"
+/* box.c: the checks that a TMA instruction has to pass when it is issued. */
+#include "sim/units/tma/box.h"
 
 #include "hopper/tma.h"
 #include "sim/core/doubt.h"

@@ -1,12 +1,12 @@
 /*
- * tma_map.c: where a tensor map lies, which of its bytes the TMA sees, and when.
+ * map.c: where a tensor map lies, which of its bytes the TMA sees, and when.
  *
  * An SM keeps the maps that it has read from global memory, by address. Nothing but an acquire of
  * the tensormap proxy makes it read them again. Whether it does so by itself is the schedule's
  * choice: under `early` it always has, under `late` and `time` never. Maps in parameters cannot
  * change and are read where they lie.
  */
-#include "sim/units/tma_map.h"
+#include "sim/units/tma/map.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * accumulators.c: the watch over accumulators that still belong to a wgmma.
  */
-#include "sim/units/accumulators.h"
+#include "sim/units/registers/accumulators.h"
 
 #include "sim/core/hazards.h"
 

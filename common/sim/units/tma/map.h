@@ -1,5 +1,5 @@
 /*
- * tma_map.h: how the TMA gets at a tensor map: where it may lie, which of its bytes the TMA sees,
+ * map.h: how the TMA gets at a tensor map: where it may lie, which of its bytes the TMA sees,
  * and when.
  */
 #ifndef SIM_UNITS_TMA_MAP_H
@@ -21,7 +21,7 @@ struct tma_map {
  * has not acquired (order/map_order.h). `operation` is for the report. */
 struct tma_map tma_map_of(const struct tensor_map *map, const char *operation);
 
-/* What is known of a map in global memory that a report about its use should say; tensor_map_edit.c
+/* What is known of a map in global memory that a report about its use should say; map_edit.c
  * sets it when a kernel edits maps. */
 extern const char *(*tma_map_story)(const void *map);
 

@@ -1,8 +1,8 @@
 /*
- * mbarrier_table.c: the mbarriers of a cluster: finding one, judging whether the thread that uses
+ * table.c: the mbarriers of a cluster: finding one, judging whether the thread that uses
  * it may, and what is still open on those of a CTA that ends.
  */
-#include "sim/units/mbarrier_table.h"
+#include "sim/units/mbarrier/table.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -26,8 +26,8 @@
 #include "sim/cost/timing_model.h"
 #include "sim/models/element_values.h"
 #include "sim/order/clock.h"
-#include "sim/units/register_watch.h"
-#include "sim/units/wgmma_state.h"
+#include "sim/units/registers/watch.h"
+#include "sim/units/wgmma/state.h"
 
 static const char WAIT_GROUP[] = "wgmma.wait_group";
 

@@ -1,5 +1,5 @@
 /*
- * wgmma_aligned.c: do the four warps of a warpgroup execute the same fences and waits?
+ * aligned.c: do the four warps of a warpgroup execute the same fences and waits?
  *
  * `.sync` makes wgmma.fence and wgmma.wait_group wait for the lanes of the warp only, so the warps
  * come to them at different times. `.aligned` is about the warpgroup nevertheless: all its threads
@@ -8,7 +8,7 @@
  *
  * PTX ISA: wgmma.fence, wgmma.commit_group, wgmma.wait_group.
  */
-#include "sim/units/wgmma_aligned.h"
+#include "sim/units/wgmma/aligned.h"
 
 #include <string.h>
 

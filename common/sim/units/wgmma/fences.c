@@ -1,22 +1,21 @@
 /*
- * wgmma_fences.c: does a wgmma use registers that the threads have touched since their last
+ * fences.c: does a wgmma use registers that the threads have touched since their last
  * wgmma.fence?
  *
  * PTX ISA, "wgmma.fence": it has to stand before the first wgmma of a warpgroup, and between an
  * access to a register by a thread and a wgmma that uses the same register, for its accumulators or
  * for A. Wgmmas of the same shape on the same accumulators need none between them.
  *
- * Other registers may be used at any time, so it has to be known which ones were. The compiler
- * tells which accumulators the kernel's own code touches (register_calls.c). Where it does not, and
- * for what wrappers do, a written register is found by its value, or by its address if ldmatrix
- * wrote it. A read one is found if the same accumulator of all lanes went through the same wrapper
- * call.
+ * Other registers may be used at any time, so it has to be known which ones were. The compiler tells
+ * which accumulators the kernel's own code touches (registers/calls.c). Where it does not, and for
+ * what wrappers do, a written register is found by its value, or by its address if ldmatrix wrote it.
+ * A read one is found if the same accumulator of all lanes went through the same wrapper call.
  */
 #include <string.h>
 
 #include "sim/core/hazards.h"
-#include "sim/units/accumulators.h"
-#include "sim/units/wgmma_state.h"
+#include "sim/units/registers/accumulators.h"
+#include "sim/units/wgmma/state.h"
 
 /* Changed since they were delivered, or since the fence if that came later? */
 static bool accumulators_changed(const struct wgmma_tile *tile, const struct register_watch *watch,

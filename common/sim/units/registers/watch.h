@@ -1,15 +1,15 @@
 /*
- * register_watch.h: what a thread did to its registers since its last wgmma.fence.
+ * watch.h: what a thread did to its registers since its last wgmma.fence.
  *
  * The registers of a kernel are variables of C, and most accesses to them call no wrapper. Four
  * things are known nevertheless: which words of the stack the kernel's own code has touched, if the
- * compiler can be told to say so (register_calls.c), the values that wrappers took (packed,
+ * compiler can be told to say so (calls.c), the values that wrappers took (packed,
  * converted, stored), the places that ldmatrix or a conversion filled, and what the kernel's stack
- * frame held at the fence, for comparison with what a wgmma finds there. units/wgmma_fences.c draws
+ * frame held at the fence, for comparison with what a wgmma finds there. units/wgmma/fences.c draws
  * the conclusions.
  */
-#ifndef SIM_UNITS_REGISTER_WATCH_H
-#define SIM_UNITS_REGISTER_WATCH_H
+#ifndef SIM_UNITS_REGISTERS_WATCH_H
+#define SIM_UNITS_REGISTERS_WATCH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /*
- * tma_box.h: what loads and stores of the TMA have in common: the box, and what is checked about it
+ * box.h: what loads and stores of the TMA have in common: the box, and what is checked about it
  * when it is issued.
  */
 #ifndef SIM_UNITS_TMA_BOX_H
@@ -34,15 +34,15 @@ void tma_box_stored_pieces(const struct tensor_map_fields *f, struct sim_shared_
                            void (*piece)(void *object, struct sim_shared_place place, size_t bytes),
                            void *object);
 
-/* Has the thread of this slot put the store of this epoch into no bulk group yet? tma_store.c */
+/* Has the thread of this slot put the store of this epoch into no bulk group yet? store.c */
 bool tma_store_uncommitted(const struct sim_cluster *cluster, int slot, uint32_t epoch);
 
 struct tma_at;
 struct tma_map;
-/* The map that the running thread's copy uses, for a box that begins there. tma_load.c */
+/* The map that the running thread's copy uses, for a box that begins there. load.c */
 struct tma_map tma_map_at(const struct tensor_map *map, struct tma_at at, int *row, int *column,
                           const char *operation);
-/* Contiguous bytes of global memory as a map of one box. tma_load.c */
+/* Contiguous bytes of global memory as a map of one box. load.c */
 struct tensor_map_fields bulk_fields(const void *global, uint32_t bytes, const char *operation);
 
 /* Does every row of the box that meets the matrix lie in an allocation? Reported if not. Ends the

@@ -1,4 +1,4 @@
-/* wgmma_aligned.h: do the four warps of a warpgroup execute the same fences and waits? */
+/* aligned.h: do the four warps of a warpgroup execute the same fences and waits? */
 #ifndef SIM_UNITS_WGMMA_ALIGNED_H
 #define SIM_UNITS_WGMMA_ALIGNED_H
 

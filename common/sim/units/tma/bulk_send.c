@@ -9,8 +9,8 @@
 #include "sim/cost/timing_async.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/shadow.h"
-#include "sim/units/mbarrier_table.h"
-#include "sim/units/tma_copy.h"
+#include "sim/units/mbarrier/table.h"
+#include "sim/units/tma/copy.h"
 
 enum { CHUNK = 16 };
 
