@@ -6,10 +6,11 @@
  * access to a register by a thread and a wgmma that uses the same register, for its accumulators or
  * for A. Wgmmas of the same shape on the same accumulators need none between them.
  *
- * Other registers may be used at any time, so it has to be known which ones were. The compiler tells
- * which accumulators the kernel's own code touches (registers/calls.c). Where it does not, and for
- * what wrappers do, a written register is found by its value, or by its address if ldmatrix wrote it.
- * A read one is found if the same accumulator of all lanes went through the same wrapper call.
+ * Other registers may be used at any time, so it has to be known which ones were. The compiler
+ * tells which accumulators the kernel's own code touches (registers/calls.c). Where it does not,
+ * and for what wrappers do, a written register is found by its value, or by its address if ldmatrix
+ * wrote it. A read one is found if the same accumulator of all lanes went through the same wrapper
+ * call.
  */
 #include <string.h>
 
