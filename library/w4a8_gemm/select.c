@@ -6,7 +6,7 @@
  * smallest prediction is taken.
  */
 #include "building_blocks/cluster_splits.h"
-#include "selection.h"
+#include "fastest_configuration.h"
 #include "gemm.h"
 #include "w4_block.h"
 #include "w4a8_select.h"

@@ -1,6 +1,6 @@
 """gpu_page.py ROOT [--write]: the sums in docs/mutants-on-the-gpu.md.
 
-Made from docs/results/mutants-card.tsv, which gpu_sample.py has recorded on the GPU, and
+Made from docs/results/mutants-gpu.tsv, which gpu_sample.py has recorded on the GPU, and
 verdicts.tsv, the simulator's. Where there is no recording the page says so. Without --write fails
 if the page is not what these files say. Exit code: 0 it is, 1 it is not, 2 something does not fit
 together.
@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True  # what follows lies in the source tree
 
 import gpu_list
 
-PAGE, RECORD = "docs/mutants-on-the-gpu.md", "docs/results/mutants-card.tsv"
+PAGE, RECORD = "docs/mutants-on-the-gpu.md", "docs/results/mutants-gpu.tsv"
 VERDICTS = "common/tests/mutants/verdicts.tsv"
 BEGIN, END = "<!-- mutants-gpu -->", "<!-- end -->"
 RUNS, TOOLS = ("plain", "delays"), ("memcheck", "racecheck", "synccheck", "initcheck")

@@ -14,7 +14,7 @@ tools. Prints one line of tab-separated values per program:
 A report counts as new if the unbroken kernel's run has none of this kind about these lines. Fails
 if a program could not be made or run, or if an unbroken kernel's result was wrong.
 
-    gpu_sample.py @build/gpu/mutants.args > docs/results/mutants-card.tsv
+    gpu_sample.py @build/gpu/mutants.args > docs/results/mutants-gpu.tsv
 
     --only TEXT   programs whose description contains TEXT
 """

@@ -1,5 +1,5 @@
 #!/bin/sh
-# other_cards.sh NVCC SOURCE CAPABILITY=FILE...: what a driver has to do with the PTX of the kernels
+# other_gpus.sh NVCC SOURCE CAPABILITY=FILE...: what a driver has to do with the PTX of the kernels
 # for more than Hopper. Each file, relative to the directory SOURCE, is compiled to PTX of that
 # compute capability, and ptxas compiles this for every GPU from there on that the toolkit knows. No
 # GPU ran the result. Spilled registers are shown, and are no error: only 9.0's are chosen by hand.

@@ -1,20 +1,20 @@
 /*
- * selection.h: which of a chapter's configurations computes a problem: the one for which a formula
- * predicts the fewest cycles.
+ * fastest_configuration.h: which of a library's configurations computes a problem: the one for
+ * which a formula predicts the fewest cycles.
  */
-#ifndef W4A8_SELECTION_H
-#define W4A8_SELECTION_H
+#ifndef W4A8_FASTEST_CONFIGURATION_H
+#define W4A8_FASTEST_CONFIGURATION_H
 
 #include <math.h>
 #include <stdio.h>
 
 #include "gemm_selection.h"
 
-/* A configuration, and what the chapter's formula has to know of it. */
+/* A configuration, and what the library's formula has to know of it. */
 struct configuration {
     const struct gemm_kernel *kernel;
     int ctas;                /* of an SM at once; 0: it is persistent */
-    double k_tile, overhead; /* cycles, of a k-tile and besides, as the chapter's formula counts */
+    double k_tile, overhead; /* cycles, of a k-tile and besides, as the library's formula counts */
 };
 
 /* The predicted cycles; infinite if the configuration does not fit the device or the problem. */
@@ -23,7 +23,7 @@ typedef double predict_cycles(const struct configuration *configuration,
 
 /* NULL after a message if none fits, or if there is no device. Host thread. */
 static inline const struct gemm_kernel *
-fastest_configuration(const char *chapter, const struct configuration *configurations, size_t count,
+fastest_configuration(const char *library, const struct configuration *configurations, size_t count,
                       predict_cycles *predict, const struct gemm_problem *problem) {
     const struct gemm_kernel *best = NULL;
     double best_cycles = INFINITY;
@@ -42,7 +42,7 @@ fastest_configuration(const char *chapter, const struct configuration *configura
     }
     if (gemm_questions_failed()) return NULL; /* already reported */
     if (!best)
-        fprintf(stderr, "%s: no configuration fits %d x %d x %d on this device\n", chapter,
+        fprintf(stderr, "%s: no configuration fits %d x %d x %d on this device\n", library,
                 problem->m, problem->n, problem->k);
     return best;
 }

@@ -1,9 +1,9 @@
 /*
- * harness_cards.c: on a GPU other than Hopper a program runs the kernels that have code for it,
+ * harness_gpus.c: on a GPU other than Hopper a program runs the kernels that have code for it,
  * names the others in one line, and refuses what does not fit into its shared memory before it
  * writes anything. Utilization is told of 9.0 and 8.0 alone.
  *
- *     harness_cards GPU TOUR DIRECTORY
+ *     harness_gpus GPU TOUR DIRECTORY
  *
  * GPU and TOUR are made of the fake kernels, whose first two chapters are for 8.0 and later, the
  * third for 9.0 and later; nothing may appear as DIRECTORY.
@@ -101,7 +101,7 @@ static void check_utilization(const char *gpu) {
 
 int main(int argc, char **argv) {
     if (argc != 4) {
-        fprintf(stderr, "usage: harness_cards GPU TOUR DIRECTORY\n");
+        fprintf(stderr, "usage: harness_gpus GPU TOUR DIRECTORY\n");
         return 2;
     }
     check_tour(argv[2]);

@@ -1,5 +1,5 @@
 /*
- * which_cards.c: the kernels of part one that have code for a compute capability, as
+ * which_gpus.c: the kernels of part one that have code for a compute capability, as
  * docs/on-a-gpu.md lists them, and that each chapter's own fits into the shared memory there. The
  * table of kernels is the simulator's, which CMake generates as it does the GPU programs'.
  */

@@ -1,5 +1,5 @@
 /*
- * places.c: lines of shared headers, together with the kernel that has called them.
+ * source_names.c: lines of shared headers, together with the kernel that has called them.
  *
  * A place is a file and a line wherever the simulator keeps one. Inside a verb the line is the
  * kernel's, and the file is a text of this table, which says the header's line, too.
