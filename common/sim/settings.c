@@ -29,7 +29,7 @@ struct backend_setting backend_settings[] = {
                          "those of one cause together",
                          NULL, 1, HAZARDS_MOST, HAZARDS_USUALLY},
     [SETTING_DOUBTFUL] = {"--doubtful", "on|off",
-                          "rules that are in doubt, docs/memory-order.md (default on)", off_on, 0,
+                          "rules that are in doubt, docs/rules-in-doubt.md (default on)", off_on, 0,
                           1, 1},
     [SETTING_STEPS] = {"--step-limit", "STEPS",
                        "how often threads run before a launch counts as endless\n"

@@ -5,6 +5,7 @@ import os
 from rules import ORDER, VALUE
 
 STREAM_K, SPLIT_K = "beyond/10_stream_k/kernel.cu", "beyond/10_stream_k/split_k.cu"
+EQUAL_PARTS = "beyond/10_stream_k/equal_parts.cu"
 SPLIT_REDUCE = "beyond/10_stream_k/split_reduce.cu"
 PER_TENSOR, PROMOTED = "beyond/11_fp8_scaling/per_tensor.cu", "beyond/11_fp8_scaling/promoted.cu"
 SCALED, FEW_ROWS = "beyond/11_fp8_scaling/kernel.cu", "beyond/11_fp8_scaling/few_rows.cu"
@@ -19,8 +20,8 @@ GROUP_STORE, GROUPS = "building_blocks/group_store.h", "beyond/15_grouped_gemm/g
 
 # The headers of beyond/ that synchronize, or compute what a kernel stores.
 HEADERS = ("cluster_sum.h", "part_store.h", "group_store.h")
-BESIDE = ("beyond/15_grouped_gemm/groups.h", "beyond/16_attention/softmax.h",
-          "beyond/16_attention/attention_tiles.h")
+BESIDE = ("beyond/14_fused_epilogue/pingpong.h", "beyond/15_grouped_gemm/groups.h",
+          "beyond/16_attention/softmax.h", "beyond/16_attention/attention_tiles.h")
 FEWEST_RIGHT = 3
 # A kernel with a kind of problem of its own is compiled with one more file.
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -97,14 +98,21 @@ EDITS = [
     (STREAM_K, "tile.m * CLUSTER + cluster_rank()", "tile.m * CLUSTER",
      "both CTAs compute the same tile", VALUE),
     (STREAM_K, "[half * 64 * BK]", "[0]", "both consumers on one half", VALUE),
-    (STREAM_K, "((int64_t)cta * CONSUMERS + half) * CHUNKS", "(int64_t)cta * CONSUMERS * CHUNKS",
-     "the sums of both halves in one place", ORDER),
-    (STREAM_K, "tile_counter[cta * CONSUMERS + half]", "tile_counter[cta * CONSUMERS]",
+    (STREAM_K, "((int64_t)place * CONSUMERS + half) * CHUNKS",
+     "(int64_t)place * CONSUMERS * CHUNKS", "the sums of both halves in one place", ORDER),
+    (STREAM_K, "tile_counter[place * CONSUMERS + half]", "tile_counter[place * CONSUMERS]",
      "one flag for both halves", ORDER),
     (STREAM_K, "c * CLUSTER + cluster_rank(), half", "c * CLUSTER, half",
      "the sums of CTA 0's tile", ORDER),
-    (STREAM_K, "acc[4 * i + j] += sum[j]", "acc[4 * i + j] = sum[j]", "one piece's sums alone",
+    (STREAM_K, "acc[4 * i + j] += sum[j]", "acc[4 * i + j] = sum[j]", "one part's sums alone",
      VALUE),
+
+    (EQUAL_PARTS, "number * CLUSTER + cluster_rank(), half", "number * CLUSTER, half",
+     "both CTAs' sums in one place", ORDER),
+    (EQUAL_PARTS, "other * CLUSTER + cluster_rank(), half", "other * CLUSTER, half",
+     "the sums of CTA 0's tile", ORDER),
+    (EQUAL_PARTS, "(index + 1) / args->splits", "(index + 1) / args->splits - 1",
+     "the last k-tile of each part left out", VALUE),
 
     (PER_TENSOR, "load_scale(args->scales.a) * ", "", "the scale of B only", VALUE),
     (PER_TENSOR, "step * 32 * sizeof", "step * 16 * sizeof", "wrong step along k", VALUE),

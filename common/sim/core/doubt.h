@@ -3,7 +3,7 @@
  *
  * In a few places the PTX ISA can be read in two ways, or the simulator asks for more than the
  * letter. The book's kernels keep these rules; whoever holds the other view switches all of them
- * off (--doubtful off). docs/memory-order.md has both readings of each.
+ * off (--doubtful off). docs/rules-in-doubt.md has both readings of each.
  */
 #ifndef SIM_CORE_DOUBT_H
 #define SIM_CORE_DOUBT_H
@@ -24,7 +24,7 @@ enum doubtful_rule {
 
 extern bool doubtful_rules; /* are kept; the default */
 
-/* As reports and docs/memory-order.md call it. */
+/* As reports and docs/rules-in-doubt.md call it. */
 const char *doubt_name(enum doubtful_rule rule);
 
 /* The report that follows rests on this rule, and says so. */

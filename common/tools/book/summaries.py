@@ -14,7 +14,7 @@ from unheld import NUMBER, readable
 
 LIBRARY = "library/README.md"
 SUMMARIES = ("README.md", "docs/README.md", "docs/ladder.md", "docs/topics.md", "docs/faq.md",
-             "docs/after-09.md", "beyond/README.md", LIBRARY)
+             "beyond/README.md", LIBRARY)
 LINK = re.compile(r"\]\(([^)#\s]*\.md)")
 KERNEL = re.compile(r"\b(\d\d|hopper_gemm|w4a8_gemm)(?=[:,])")
 

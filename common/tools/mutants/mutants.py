@@ -435,9 +435,10 @@ def record(gallery, results):
             missing += 1
             continue
         whole.append((edit, Outcome(row[KEY])))
-        was = first.setdefault(key[1:], row)
-        if was is row or was[KEY] != row[KEY] or edit.file not in files:
+        was = first.get(key[1:])
+        if not was or was[KEY] != row[KEY] or edit.file not in files:
             rows.append([*key, *row[KEY:]])
+            first.setdefault(key[1:], row)
             files.add(edit.file)
     if missing:
         print(f"{missing} other mutants have no row")
