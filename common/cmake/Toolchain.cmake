@@ -72,7 +72,7 @@ foreach(warning IN ITEMS unused-variable unused-but-set-variable unused-paramete
 endforeach()
 unset(CMAKE_REQUIRED_FLAGS)
 
-# Loads and stores of a kernel's own variables call the simulator (units/register_calls.c): that is
+# Loads and stores of a kernel's own variables call the simulator (units/registers/calls.c): that is
 # how it knows which accumulators plain C has touched. No variable takes the place of another on the
 # stack. A division by zero calls it, too, with its line (units/division.c). The compiler's own
 # libraries for these options are not linked, as they would be where a tool compiles and links in one

@@ -10,11 +10,11 @@
 #include "sim/order/release.h"
 #include "sim/order/shadow.h"
 #include "sim/units/thread_copies.h"
-#include "sim/units/mbarrier_table.h"
+#include "sim/units/mbarrier/table.h"
 #include "sim/units/named_barrier.h"
 #include "sim/units/poll.h"
-#include "sim/units/tma_box.h"
-#include "sim/units/tma_map.h"
+#include "sim/units/tma/box.h"
+#include "sim/units/tma/map.h"
 
 static void cta_begins(struct sim_cta *cta) {
     shadow_clear(cta);

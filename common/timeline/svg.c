@@ -190,7 +190,7 @@ bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline
     return text_file_commit(&output);
 }
 
-/* ---- all stages ---- */
+/* ---- all steps ---- */
 
 enum { CAPTION = 14, HEADING = 17, STAGE_GAP = 9, CORE_LANE = 13, ROLE_LANE = 10, SLOT_LANE = 4 };
 
@@ -204,7 +204,7 @@ static bool stacked(const struct timeline *timeline, const struct track *track) 
     return timeline->ctas && track->cta == timeline->cta[0].cta && track->kind != TRACK_MMA;
 }
 
-/* So much of the common axis that the fast stages show a whole output tile or some twenty k-tiles.
+/* So much of the common axis that the fast steps show a whole output tile or some twenty k-tiles.
  */
 static int64_t common_end(void) {
     enum { K_TILES = 20 };

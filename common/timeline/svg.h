@@ -11,7 +11,7 @@
  * the next. */
 bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline);
 
-/* All stages below each other on one time axis. */
+/* All steps below each other on one time axis. */
 bool timeline_write_stack_svg(const char *path);
 
 #endif

@@ -7,8 +7,8 @@
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/core/shared_memory.h"
-#include "sim/units/accumulators.h"
-#include "sim/units/register_watch.h"
+#include "sim/units/registers/accumulators.h"
+#include "sim/units/registers/watch.h"
 
 struct launch *launch_running;
 

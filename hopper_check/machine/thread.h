@@ -29,7 +29,7 @@ extern struct launch *launch_running;
 const void *thread_kernel(void);
 
 /* The operation uses this value: reports it if it is, or was copied from, an accumulator that a
- * wgmma owns (sim/units/accumulators.h). */
+ * wgmma owns (sim/units/registers/accumulators.h). */
 void thread_check_register(const struct operation *op, uint32_t bits);
 
 /* Ends the launch: the running thread has come to something that is not modelled, and that could

@@ -7,7 +7,7 @@
 
 #include "program/instructions.h"
 #include "program/sites.h"
-#include "sim/units/accumulators.h"
+#include "sim/units/registers/accumulators.h"
 
 const char *const special_names[SPECIALS] = {
     [SPECIAL_TID_X] = "tid.x",

@@ -8,8 +8,8 @@
 #include "hopper/tma.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
-#include "sim/units/mbarrier_table.h"
-#include "sim/units/tma_copy.h"
+#include "sim/units/mbarrier/table.h"
+#include "sim/units/tma/copy.h"
 
 static const char *const cache_words[] = {"L2::cache_hint", "L2::64B", "L2::128B", "L2::256B",
                                           NULL};

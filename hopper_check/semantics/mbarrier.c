@@ -10,7 +10,7 @@
 #include "program/instructions.h"
 #include "semantics/address.h"
 #include "sim/core/hazards.h"
-#include "sim/units/mbarrier_table.h"
+#include "sim/units/mbarrier/table.h"
 
 static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
 

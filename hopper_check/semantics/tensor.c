@@ -10,7 +10,7 @@
 #include "hopper/wgmma.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
-#include "sim/units/wgmma_state.h"
+#include "sim/units/wgmma/state.h"
 
 enum { OPTION_N, OPTION_TYPES, OPTION_FLAGS };
 enum { A_MN_MAJOR = 1, ONE_TRANSPOSED = 2, A_REGISTERS_ = 4, HALVES = 8, NEGATIVE = 16 };

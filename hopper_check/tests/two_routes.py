@@ -28,7 +28,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import mutants
 
-KERNEL, RUN = mutants.FIELDS.index("kernel"), mutants.FIELDS.index("run")
 LINE = re.compile(r"^run (\d+) c (\d+) (\S+) ptx (\d+) (\S+) (same|DIFFERENT)$", re.M)
 CLEAN = "0"
 SECONDS = 120  # of both runs of a mutant
@@ -55,11 +54,8 @@ Result = collections.namedtuple("Result", "sort edit text")
 
 
 def judge(gallery, options, edit):
-    row = gallery.recorded[mutants.key_of(edit)]
-    kernel, number = row[KERNEL], row[RUN]
-    configuration = next((c for c in gallery.users(edit.file) if c.label == kernel), None)
-    if not configuration:
-        return Result("no kernel", edit, kernel)
+    configuration, number = gallery.where(edit)
+    kernel, number = configuration.label, str(number)
     path, errors = gallery.compile(edit, configuration)
     if not path:
         return Result("does not compile", edit, errors[-300:])
@@ -99,7 +95,7 @@ def main():
     gallery = mutants.Gallery(options)
     edits = [e for e in gallery.selected()
              if options.chapters in e.file and
-             gallery.recorded.get(mutants.key_of(e), ["0"] * len(mutants.FIELDS))[RUN] != "0" and
+             gallery.where(e) and
              not e.file.startswith(mutants.BLOCKS)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         results = list(pool.map(lambda e: judge(gallery, options, e), edits))

@@ -5,8 +5,8 @@
  * They lie in the order of the registers (w4_block.h), so a thread loads 16 bytes for every 64 of
  * k, a warp 512 bytes in a row, and no thread needs another one's.
  */
-#ifndef W4A8_FRAGMENTS_H
-#define W4A8_FRAGMENTS_H
+#ifndef W4A8_GEMM_FRAGMENTS_H
+#define W4A8_GEMM_FRAGMENTS_H
 
 #include "hopper/w4.h"
 #include "hopper/wgmma.h"

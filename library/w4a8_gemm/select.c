@@ -6,7 +6,7 @@
  * smallest prediction is taken.
  */
 #include "building_blocks/cluster_splits.h"
-#include "selection.h"
+#include "fastest_configuration.h"
 #include "gemm.h"
 #include "scaled/scales.h"
 #include "scaled/w4_block.h"

@@ -52,7 +52,7 @@ const char *sim_who(const struct sim_thread *thread, char *text, size_t size);
 const char *sim_where(const struct sim_cta *cta, size_t offset, char *text, size_t size);
 
 /* A file's name as reports show it: with the directory it is in; of a verb's, with the line of the
- * header and "called from" before it. places.c */
+ * header and "called from" before it. source_names.c */
 const char *source_name(const char *file);
 /* The kernel's file as the compiler was given it: of a verb's place, that of the caller. */
 const char *source_path(const char *file);

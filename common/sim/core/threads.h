@@ -100,21 +100,13 @@ struct sim_thread {
     struct sim_thread *next_waiter;
     const struct sim_wait *wait; /* NULL: does not wait */
     const void *waits_for;
-    struct {
-        const void *word; /* of global memory that it has loaded last */
-        uint32_t value;
-        uint32_t epoch;      /* of the thread, then */
-        int loads;           /* of that word in a row */
-        int others;          /* strong loads of others since it was parked */
-        const void *before;  /* the word of its latest strong access, */
-        bool wrote;          /* which was a write */
-    } poll;                  /* units/poll.c */
+    struct poll_state *poll; /* units/poll.c */
     const uint64_t *gave_up; /* the mbarrier whose try_wait has just failed for no reason */
     uint32_t cycles;         /* charged since its warp's clock was last brought up to date */
     struct cp_async_state *cp_async; /* units/cp_async.c */
-    struct bulk_state *bulk;         /* units/tma_store.c */
+    struct bulk_state *bulk;         /* units/tma/store.c */
     struct register_watch
-        *registers; /* units/register_watch.c; NULL before its first wgmma.fence */
+        *registers; /* units/registers/watch.c; NULL before its first wgmma.fence */
     struct sim_exit_call *at_exit;
 };
 
@@ -147,7 +139,7 @@ struct sim_warp {
     struct sim_sync *sync;         /* of __syncwarp: units/warp.c */
     struct sim_sync all_lanes;     /* some of what each lane is ordered after: order/shadow.c */
     uint64_t rows_done;            /* the port has served its latest ldmatrix or stmatrix */
-    struct map_copier *map_copier; /* units/tensor_map_edit.c */
+    struct map_copier *map_copier; /* units/tma/map_edit.c */
     struct warp_timing *timing;    /* cost/warp_timing.c */
 };
 
@@ -160,7 +152,7 @@ struct sim_warpgroup {
     const char *collective_file;
     int collective_line;
     unsigned arrived;          /* mask of warps */
-    struct wgmma_state *wgmma; /* units/wgmma.c */
+    struct wgmma_state *wgmma; /* units/wgmma/wgmma.c */
 };
 
 struct sim_cta {
@@ -181,7 +173,7 @@ struct sim_cta {
     bool exited;
     bool launched_dependents;        /* by griddepcontrol.launch_dependents */
     struct named_barrier *barriers;  /* 16: units/named_barrier.c */
-    struct register_pool *registers; /* units/registers.c */
+    struct register_pool *registers; /* units/registers/setmaxnreg.c */
     struct sim_exit_call *at_exit;   /* called when its last thread has ended */
     struct sim_cta *next;
 };
@@ -194,7 +186,7 @@ struct sim_cluster {
     int slots, slot_capacity;
     struct sim_slot *slot;
     struct sim_arena_block *arena;    /* freed with the cluster: storage.c */
-    struct mbarrier_table *mbarriers; /* units/mbarrier_table.c */
+    struct mbarrier_table *mbarriers; /* units/mbarrier/table.c */
     struct cluster_barrier *barrier;  /* units/cluster.c */
     struct sim_cluster *next;
 };

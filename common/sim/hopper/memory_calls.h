@@ -1,7 +1,7 @@
 /*
  * memory_calls.h: memset(), memcpy() and memmove() of a kernel's own code.
  *
- * Where the compiler tells the simulator of loads and stores (units/register_calls.c), it does not
+ * Where the compiler tells the simulator of loads and stores (units/registers/calls.c), it does not
  * tell of what these functions do. So kernels call the simulator's, but for copies so short that
  * the compiler makes a load and a store of them.
  */

@@ -23,7 +23,7 @@
 #include "sim/order/clock.h"
 #include "sim/order/shadow.h"
 #include "sim/units/access.h"
-#include "sim/units/mbarrier_table.h"
+#include "sim/units/mbarrier/table.h"
 
 /* ---- the cluster barrier ---- */
 

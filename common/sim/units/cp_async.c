@@ -26,7 +26,7 @@
 #include "sim/order/global_shadow.h"
 #include "sim/order/prerequisites.h"
 #include "sim/order/shadow.h"
-#include "sim/units/mbarrier_table.h"
+#include "sim/units/mbarrier/table.h"
 
 struct copy {
     unsigned char *to;

@@ -7,7 +7,7 @@
 
 #include "sim/core/threads.h"
 #include "sim/models/element_values.h"
-#include "sim/units/accumulators.h"
+#include "sim/units/registers/accumulators.h"
 
 static uint32_t bits_of(float value) {
     uint32_t bits;

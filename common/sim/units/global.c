@@ -12,7 +12,7 @@
 #include "sim/order/global_shadow.h"
 #include "sim/order/prerequisites.h"
 #include "sim/units/access.h"
-#include "sim/units/accumulators.h"
+#include "sim/units/registers/accumulators.h"
 #include "sim/units/poll.h"
 
 static inline enum global_kind check(const void *pointer, size_t bytes, enum sim_access access) {

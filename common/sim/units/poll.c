@@ -7,11 +7,28 @@
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
+#include "sim/core/storage.h"
 #include "sim/order/global_shadow.h"
 
 static struct sim_wait_queue pollers;
 
 void poll_launch_begins(void) { pollers.head = NULL; }
+
+/* What a thread has loaded, hung on it when it first does. */
+struct poll_state {
+    const void *word; /* of global memory that it has loaded last */
+    uint32_t value;
+    uint32_t epoch;     /* of the thread, then */
+    int loads;          /* of that word in a row */
+    int others;         /* strong loads of others since it was parked */
+    const void *before; /* the word of its latest strong access, */
+    bool wrote;         /* which was a write */
+};
+
+static struct poll_state *state_of(struct sim_thread *thread) {
+    if (!thread->poll) thread->poll = sim_arena_alloc(thread->cta->cluster, sizeof *thread->poll);
+    return thread->poll;
+}
 
 static uint32_t value_of(const void *word) {
     uint32_t value;
@@ -41,14 +58,13 @@ static const struct sim_wait wait_for_word = {describe_spin, NULL, false, true};
 
 /* Loads of the word in a row, all alike, with no release or fence in between. */
 static int loads_in_a_row(struct sim_thread *thread, const void *word) {
+    struct poll_state *const poll = state_of(thread);
     const uint32_t value = value_of(word);
-    if (thread->poll.word != word || thread->poll.value != value ||
-        thread->poll.epoch != thread->epoch)
-        thread->poll.loads = 0;
-    thread->poll.word = word;
-    thread->poll.value = value;
-    thread->poll.epoch = thread->epoch;
-    return thread->poll.loads++;
+    if (poll->word != word || poll->value != value || poll->epoch != thread->epoch) poll->loads = 0;
+    poll->word = word;
+    poll->value = value;
+    poll->epoch = thread->epoch;
+    return poll->loads++;
 }
 
 void poll_strong(const void *word) {
@@ -56,16 +72,16 @@ void poll_strong(const void *word) {
     enum { AT_MOST = 64 };
     struct sim_thread *const thread = sim_thread();
     const bool again = loads_in_a_row(thread, word) > 0;
-    if (!again && ++thread->poll.others < AT_MOST) return;
-    thread->poll.others = 0;
+    if (!again && ++thread->poll->others < AT_MOST) return;
+    thread->poll->others = 0;
     sim_park(&pollers, &wait_for_word, word);
 }
 
 void poll_between(const void *word, bool write) {
-    struct sim_thread *const thread = sim_thread();
-    const bool both = thread->poll.before == word && thread->poll.wrote != write;
-    thread->poll.before = word;
-    thread->poll.wrote = write;
+    struct poll_state *const poll = state_of(sim_thread());
+    const bool both = poll->before == word && poll->wrote != write;
+    poll->before = word;
+    poll->wrote = write;
     if (!both || sim.schedule != SCHEDULE_LATE) return;
     while (sim_park(&pollers, &wait_for_word, word)) {
     }

@@ -10,7 +10,7 @@
 #include "sim/cost/warp_timing.h"
 #include "sim/order/shadow.h"
 #include "sim/units/access.h"
-#include "sim/units/accumulators.h"
+#include "sim/units/registers/accumulators.h"
 
 void *sim_shared_memory(size_t bytes) {
     struct sim_thread *thread = sim_thread();

@@ -9,7 +9,7 @@
 #include "sim/core/run.h"
 #include "sim/core/scheduler.h"
 #include "sim/cost/warp_timing.h"
-#include "sim/units/accumulators.h"
+#include "sim/units/registers/accumulators.h"
 
 /* What all of its instructions have in common: the register that they read, and their cost. */
 static void use_unit(float x) {

@@ -4,8 +4,8 @@
 #include "sim/core/collective.h"
 #include "sim/cost/timing_model.h"
 #include "sim/cost/warp_timing.h"
-#include "sim/units/register_watch.h"
-#include "sim/units/wgmma_state.h"
+#include "sim/units/registers/watch.h"
+#include "sim/units/wgmma/state.h"
 
 struct conversion {
     uint32_t *e4m3;

@@ -12,8 +12,8 @@
 #include "sim/cost/warp_timing.h"
 #include "sim/models/tensor_core.h"
 #include "sim/order/shadow.h"
-#include "sim/units/accumulators.h"
-#include "sim/units/wgmma_state.h"
+#include "sim/units/registers/accumulators.h"
+#include "sim/units/wgmma/state.h"
 
 enum { ROW_BYTES = 16, MATRIX_ROWS = 8 };
 

@@ -23,6 +23,6 @@ done
 cmake -S "$work" -B "$work/build" "$@" >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 ctest --test-dir "$work/build" -N >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 # shellcheck disable=SC2086 # a list of words
-cmake --build "$work/build" --parallel 2 --target sim_05_tma_mbarrier $targets >"$work/log" 2>&1 ||
+cmake --build "$work/build" --parallel 2 --target $targets sim_05_tma_mbarrier >"$work/log" 2>&1 ||
     fail "$(cat "$work/log")"
 "$work/build/sim/05_tma_mbarrier" --size 128 >"$work/log" 2>&1 || fail "$(cat "$work/log")"

@@ -1,12 +1,24 @@
 #!/bin/sh
-# names.sh FOLDER-OF-COMMON: no two files of common/ have one name, unless they are halves of one
-# header, mains of programs, or files that a tool wants under that name.
+# names.sh REPOSITORY: a file's name has to be unique in its folder alone. Two names have to be unique
+# in the whole project: that of a Python module, which others import without its folder, and that of
+# an include guard, or one of two headers would be empty where both are included.
 set -u
 cd "$1" || exit 2
-twice=$(find . -type f ! -path './sim/hopper/*' ! -name main.c ! -name CMakeLists.txt \
-    ! -name __pycache__ | sed 's|.*/||' | sort | uniq -d)
-[ -z "$twice" ] && exit 0
-for name in $twice; do
-    echo "one name for several files:" $(find . -name "$name")
+folders=$(ls -d common beyond library hopper_check docs/site 2>/dev/null)
+modules() {
+    # shellcheck disable=SC2086 # a list of words
+    find $folders -name '*.py'
+}
+failed=0
+for name in $(modules | sed 's|.*/||' | sort | uniq -d); do
+    echo "one name for several modules:" $(modules | grep "/$name\$")
+    failed=1
 done
-exit 1
+# shellcheck disable=SC2086
+for guard in $(grep -rhE --include='*.h' '^#ifndef [A-Z0-9_]+_H$' $folders [0-9]*/ | cut -d' ' -f2 |
+    sort | uniq -d); do
+    echo "one guard for several headers:" $(grep -rlx --include='*.h' "#ifndef $guard" $folders [0-9]*/)
+    failed=1
+done
+[ "$(modules | wc -l)" -ge 50 ] || { echo "that cannot be all modules"; failed=1; }
+exit "$failed"

@@ -66,7 +66,7 @@ def said(command, off=(), version=-1):
     return re.sub("^live_beyond:", "live:", text, flags=re.M)  # the module's only name
 
 
-# emcc compiles no calls for plain C's loads and stores (sim/units/register_calls.c), so the module
+# emcc compiles no calls for plain C's loads and stores (sim/units/registers/calls.c), so the module
 # sees of some accesses to accumulators only what the wrappers say. Kind and lines are the same.
 ACCESSED = re.compile(r"the kernel's own code has read or written accumulators|"
                       r"accumulators were read \(packed, converted, stored\)")

@@ -139,7 +139,7 @@ def check_page(root):
     _, verdicts = gpu_page.read_table(os.path.join(root, gpu_page.VERDICTS))
     rows = []
     for i, line in enumerate(gpu_list.CHOSEN):
-        verdict = gpu_list.one(verdicts, line, gpu_page.key_of)
+        verdict = gpu_page.verdict_of(verdicts, line)
         rows.append({**verdict, "compiler": "nothing", "delays": "correct", "memcheck": "nothing",
                      "plain": "hangs" if i == 0 else "correct", "synccheck": "nothing",
                      "racecheck": "2 reported, 1 new: race" if i < 2 else "2 reported, none new",

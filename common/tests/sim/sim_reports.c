@@ -8,7 +8,7 @@
 #include "hopper/cp_async.h"
 #include "hopper/element.h"
 #include "hopper/mma.h"
-#include "sim/units/accumulators.h"
+#include "sim/units/registers/accumulators.h"
 
 /* Reports name lines: what belongs to one report stays on one. */
 // clang-format off

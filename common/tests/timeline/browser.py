@@ -23,8 +23,8 @@ BEYOND = """[...document.querySelectorAll("#page *")].filter(node => {
     const box = node.getBoundingClientRect();
     return box.width && (box.right > document.documentElement.clientWidth + 1 || box.left < -1);
   }).map(node => node.tagName + "#" + node.id + "." + node.className).slice(0, 5).join(" ")"""
-STATE = """[view.from, view.to, barrier.stage.name, shortName(barrier.which), barrier.at,
-    view.stages.filter(stage => !stage.visible).map(stage => stage.name).join()].join(" ")"""
+STATE = """[view.from, view.to, barrier.step.name, shortName(barrier.which), barrier.at,
+    view.steps.filter(step => !step.visible).map(step => step.name).join()].join(" ")"""
 WIDTHS = """[...document.querySelectorAll("#results tbody tr")].map(row =>
     [...row.cells].filter(cell => cell.querySelector(".bar")).map(cell =>
       [parseFloat(cell.textContent), cell.querySelector(".bar i").getBoundingClientRect().width,
@@ -48,13 +48,13 @@ def place_of_span(browser):
     return browser.run("""(() => {
         fit();
         const row = view.rows.find(row => row.lane.kind === TRACK_SLOT && row.lane.count > 1 &&
-          row.stage.timeline.barriers.length);
+          row.step.timeline.barriers.length);
         const lane = row.lane, i = lane.type.findIndex((type, i) => i > 0 && type === SPAN_LOAD);
         show(lane.begin[i] - 300, lane.end[i] + 300);
         scrollTo(0, byId("lanes").getBoundingClientRect().top + scrollY + row.y - innerHeight / 2);
         const box = byId("lanes").getBoundingClientRect();
         return [box.left + placeOf((lane.begin[i] + Math.min(lane.end[i], lane.begin[i] + 400)) / 2),
-          box.top + row.y + row.height / 2, lane.end[i], row.stage.name];
+          box.top + row.y + row.height / 2, lane.end[i], row.step.name];
       })()""")
 
 
@@ -62,11 +62,11 @@ def check_links(browser, url):
     """What is shown is in the address, and comes back with it."""
     x, y, end, step = place_of_span(browser)
     browser.click(x, y)
-    chosen = browser.until(f"""barrier.stage.name === {step!r} &&
+    chosen = browser.until(f"""barrier.step.name === {step!r} &&
         Math.abs(eventOf(barrier.which, barrier.at).cycle - {end}) <= 2""")
     check("a click on a load goes to the event of its barrier at its end", chosen,
           browser.run("byId('barrier-position').textContent"))
-    browser.run("view.stages[0].box.click()")
+    browser.run("view.steps[0].box.click()")
     browser.run("show(view.cursor.time - 15, view.cursor.time + 15); stepBy(-1000)")
     check("the timelines follow the event", browser.run(
         "view.cursor.time >= view.from && view.cursor.time <= view.to"))
@@ -77,9 +77,9 @@ def check_links(browser, url):
     after = browser.run(STATE)
     check("the address brings the view back", rounded(before) == rounded(after),
           f"{address}: {before}, {after}")
-    browser.run("location.hash = '#step=' + encodeURIComponent(view.stages[2].name)")
+    browser.run("location.hash = '#step=' + encodeURIComponent(view.steps[2].name)")
     check("a step's link scrolls to it", browser.until("""(() => {
-        const heading = view.headings.find(heading => heading.stage === view.stages[2]);
+        const heading = view.headings.find(heading => heading.step === view.steps[2]);
         const y = byId("lanes").getBoundingClientRect().top + heading.y;
         return y >= 0 && y < innerHeight / 2;
       })()"""))
@@ -109,9 +109,9 @@ def check_fingers(browser):
 def check_fit(browser):
     browser.run("fit()")
     shown, shortest, longest = browser.run("""[view.to, ...(ends => [Math.min(...ends),
-        Math.max(...ends)])(view.stages.map(stage => stage.shownEnd))]""")
+        Math.max(...ends)])(view.steps.map(step => step.shownEnd))]""")
     check("Fit shows what is drawn", shortest <= shown <= 1.02 * longest)
-    browser.run("""view.stages[0].shownEnd = view.end = 100 * view.stages[1].shownEnd; fit()""")
+    browser.run("""view.steps[0].shownEnd = view.end = 100 * view.steps[1].shownEnd; fit()""")
     check("Fit does not let a long step shrink the others", browser.run("view.to") <= shown,
           f"{shown}, then {browser.run('view.to')}")
     browser.run("relayOut(); beginning()")
@@ -136,7 +136,7 @@ def check_good(browser, url, phone, dark):
     check("a note above a timeline has room", browser.run("""view.headings.every(heading => {
         const pen = byId("lanes").getContext("2d");
         pen.font = "600 13px system-ui, sans-serif";
-        return view.narrow || pen.measureText(heading.stage.name).width < view.width / 2;
+        return view.narrow || pen.measureText(heading.step.name).width < view.width / 2;
       })"""))
     if phone:
         browser.run("stepBy(8)")
@@ -161,11 +161,11 @@ def check_broken(browser, path):
         check(f"the hazard says {words}", words in text)
     check("both accesses are in view", browser.run("""(marks => marks.length === 2 &&
         marks.every(side => side.time > view.from && side.time < view.to))(
-          marksOf(view.stages[0].hazards[0]))"""))
+          marksOf(view.steps[0].hazards[0]))"""))
     red = browser.run("""(() => {
         draw();
         const heading = view.headings[0], ratio = devicePixelRatio;
-        return marksOf(heading.stage.hazards[0]).map(side => [...byId("lanes").getContext("2d")
+        return marksOf(heading.step.hazards[0]).map(side => [...byId("lanes").getContext("2d")
           .getImageData(Math.round(placeOf(side.time) * ratio - 0.5),
             (heading.bottom - 1) * ratio - 1, 1, 1).data]);
       })()""")

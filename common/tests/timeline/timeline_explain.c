@@ -46,15 +46,15 @@ static void phase(uint64_t begin) {
 }
 
 int main(void) {
-    const struct gemm_kernel stage = {.name = "synthetic",
-                                      .technique = "for tests",
-                                      .tile_m = 64,
-                                      .tile_n = 64,
-                                      .tile_k = 64,
-                                      .stages = 1,
-                                      .cluster = 1};
+    const struct gemm_kernel step = {.name = "synthetic",
+                                     .technique = "for tests",
+                                     .tile_m = 64,
+                                     .tile_n = 64,
+                                     .tile_k = 64,
+                                     .stages = 1,
+                                     .cluster = 1};
     const struct gemm_problem problem = {.m = 64, .n = 64, .k = 64};
-    timeline = timeline_begin(&stage, &problem);
+    timeline = timeline_begin(&step, &problem);
     event(0, BARRIER_INIT, 0, ARRIVALS);
     event(10, BARRIER_WAIT_END, 7, 1); /* parity 1 of a fresh barrier */
     phase(0);

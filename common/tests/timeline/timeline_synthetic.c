@@ -248,15 +248,15 @@ void synthetic_timelines(int k_tiles) {
     const int count = (int)(sizeof shapes / sizeof *shapes);
     for (int i = 0; i < count; ++i) {
         const struct shape *shape = &shapes[i];
-        const struct gemm_kernel stage = {.name = shape->name,
-                                          .technique = shape->technique,
-                                          .tile_m = shape->tile_m,
-                                          .tile_n = shape->tile_n,
-                                          .tile_k = 64,
-                                          .stages = shape->stages,
-                                          .cluster = shape->cluster};
+        const struct gemm_kernel step = {.name = shape->name,
+                                         .technique = shape->technique,
+                                         .tile_m = shape->tile_m,
+                                         .tile_n = shape->tile_n,
+                                         .tile_k = 64,
+                                         .stages = shape->stages,
+                                         .cluster = shape->cluster};
         const struct gemm_problem problem = {.m = 512, .n = 512, .k = 64 * k_tiles};
-        struct timeline *timeline = timeline_begin(&stage, &problem);
+        struct timeline *timeline = timeline_begin(&step, &problem);
         for (int cta = 0; cta < 2; ++cta) {
             struct run run = {.timeline = timeline, .shape = shape, .cta = cta, .k_tiles = k_tiles};
             if (shape->how == SPECIALIZED || shape->how == PINGPONG) {

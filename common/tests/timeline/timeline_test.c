@@ -88,7 +88,7 @@ static void check_figures(void) {
     for (int i = 0; i + 1 < 4; ++i)
         check(figures_of(order[i]).tensor_core_busy + 0.05 <
                   figures_of(order[i + 1]).tensor_core_busy,
-              "each stage keeps the Tensor Core busier than the one before", order[i + 1]);
+              "each step keeps the Tensor Core busier than the one before", order[i + 1]);
     for (int i = 0; i < 4; ++i)
         check(strcmp(figures_of(order[i]).busy_means,
                      i < 3 ? "mma.sync under way" : "Tensor Core busy") == 0,
@@ -147,14 +147,14 @@ static void check_trace(const char *dir) {
     char *text = json_read_file(path);
     const bool good = text && trace_check(text, &summary, error, sizeof error);
     check(good, "the trace is valid", good ? "" : error);
-    check(good && summary.processes == 18, "it has a process for two CTAs of nine stages", "");
+    check(good && summary.processes == 18, "it has a process for two CTAs of nine steps", "");
     check(good && summary.spans > 1000, "it has all the spans", "");
     free(text);
     /* The two CTAs are on SMs of their own. */
     check(timeline_write_trace(path, 1), "the trace of one SM is written", path);
     text = json_read_file(path);
     check(text && trace_check(text, &summary, error, sizeof error) && summary.processes == 9,
-          "it has one CTA of each stage", "");
+          "it has one CTA of each step", "");
     free(text);
 }
 
@@ -272,7 +272,7 @@ static int occurrences(const char *text, const char *word) {
 }
 
 /* Long output tiles are shown in two parts at one scale, so that both the beginning and the change
- * of tiles are in the figure of all stages; short ones in one part. */
+ * of tiles are in the figure of all steps; short ones in one part. */
 static void check_stack(const char *dir) {
     enum { LONG = 64 };
     static const char second[] = "around the end of the first output tile";
@@ -280,11 +280,11 @@ static void check_stack(const char *dir) {
     snprintf(path, sizeof path, "%s/stack.svg", dir);
     for (int is_long = 0; is_long < 2; ++is_long) {
         synthetic_timelines(is_long ? LONG : K_TILES);
-        check(timeline_write_stack_svg(path), "the figure of all stages is written", path);
+        check(timeline_write_stack_svg(path), "the figure of all steps is written", path);
         char *text = json_read_file(path);
         snprintf(detail, sizeof detail, "%d k-tiles", is_long ? LONG : K_TILES);
         check(text && occurrences(text, second) == is_long, "its parts", detail);
-        /* The second part has an epilogue of every stage. */
+        /* The second part has an epilogue of every step. */
         const int epilogues = text ? occurrences(text, "class=\"epilogue\"") : 0;
         check(!is_long || epilogues >= 9, "the ends of the main loops are in it", detail);
         /* A lane of each part for every Tensor Core, and the legend's. */
@@ -355,13 +355,13 @@ static void check_devices(void) {
     static const int64_t AHEAD[2] = {0, 64000000};
     enum { PIECES = 10 };
     unsigned char *buffers[2] = {calloc(1, trace_buffer_bytes()), calloc(1, trace_buffer_bytes())};
-    const struct gemm_kernel stage = {.name = "devices",
-                                      .tile_m = 128,
-                                      .tile_n = 128,
-                                      .tile_k = 64,
-                                      .stages = 4,
-                                      .cluster = 1,
-                                      .loop = GEMM_ALONG_SLICE_OF_K};
+    const struct gemm_kernel step = {.name = "devices",
+                                     .tile_m = 128,
+                                     .tile_n = 128,
+                                     .tile_k = 64,
+                                     .stages = 4,
+                                     .cluster = 1,
+                                     .loop = GEMM_ALONG_SLICE_OF_K};
     const struct gemm_problem problem = {.m = 256, .n = 128, .k = 640};
     char detail[200];
     if (!buffers[0] || !buffers[1]) abort();
@@ -377,7 +377,7 @@ static void check_devices(void) {
         *record++ = record_of(ORIGIN[1] + 60000 * RATE[1], TRACE_CUE_ANNOUNCE, 0);
         *record++ = record_of(ORIGIN[1] + 64000 * RATE[1], TRACE_CUE_PASS, 0);
     }
-    check(timeline_add_devices_records(&stage, &problem, (const void *const *)buffers, 2, AHEAD),
+    check(timeline_add_devices_records(&step, &problem, (const void *const *)buffers, 2, AHEAD),
           "the records of two GPUs become a timeline", "");
     const struct timeline *t = named("devices");
     check(t->gpus == 2 && t->ctas == 2 && t->cta[0].cta != t->cta[1].cta, "each GPU has its CTA 0",
@@ -411,13 +411,13 @@ static void check_device(void) {
     static const double ORIGIN[2] = {4294867296.0, 7.3e12};
     enum { START_NS = 1000, LENGTH_NS = 100000, MARKS = 40 };
     unsigned char *buffer = calloc(1, trace_buffer_bytes());
-    const struct gemm_kernel stage = {
+    const struct gemm_kernel step = {
         .name = "device", .tile_m = 128, .tile_n = 128, .tile_k = 64, .stages = 4, .cluster = 1};
     const struct gemm_problem problem = {.m = 256, .n = 128, .k = 64 * MARKS};
     char detail[200];
     if (!buffer) abort();
     fprintf(stderr, "(a complaint about an empty buffer follows, as it should)\n");
-    check(!timeline_add_device_records(&stage, &problem, buffer, trace_buffer_bytes(), 0),
+    check(!timeline_add_device_records(&step, &problem, buffer, trace_buffer_bytes(), 0),
           "an empty buffer is refused", "");
     for (int cta = 0; cta < 2; ++cta) {
         struct trace_header *header = region_at(buffer, cta, TRACE_THREADS);
@@ -436,7 +436,7 @@ static void check_device(void) {
             record[1] = record_of(ORIGIN[cta] + (ns + 300) * RATE, TRACE_MMA_END, i);
         }
     }
-    check(timeline_add_device_records(&stage, &problem, buffer, trace_buffer_bytes(), 0),
+    check(timeline_add_device_records(&step, &problem, buffer, trace_buffer_bytes(), 0),
           "records become a timeline", "");
     free(buffer);
     const struct timeline *t = named("device");
@@ -465,14 +465,14 @@ static void check_device(void) {
  * known; the epilogue is one, to the end. */
 static void check_other_loads(void) {
     enum { STAGES = 3, K = 7, STEP = 1000, LATENCY = 700 };
-    const struct gemm_kernel stage = {.name = "pieces",
-                                      .tile_m = 128,
-                                      .tile_n = 128,
-                                      .tile_k = 64,
-                                      .stages = STAGES,
-                                      .cluster = 1};
+    const struct gemm_kernel step = {.name = "pieces",
+                                     .tile_m = 128,
+                                     .tile_n = 128,
+                                     .tile_k = 64,
+                                     .stages = STAGES,
+                                     .cluster = 1};
     const struct gemm_problem problem = {.m = 128, .n = 128, .k = 64 * K};
-    struct timeline *timeline = timeline_begin(&stage, &problem);
+    struct timeline *timeline = timeline_begin(&step, &problem);
     char detail[200];
     for (int k_tile = 0; k_tile < K; ++k_tile) {
         const uint64_t time = (uint64_t)STEP * (uint64_t)k_tile;
@@ -523,7 +523,7 @@ static void check_other_loads(void) {
 static void check_extents(const char *dir) {
     char path[1024];
     snprintf(path, sizeof path, "%s/stack.svg", dir);
-    check(timeline_write_stack_svg(path), "the figure of all stages is written", path);
+    check(timeline_write_stack_svg(path), "the figure of all steps is written", path);
     char *text = json_read_file(path);
     check(text && strstr(text, ">128 x 128 x 448, one CTA of each step") && strstr(text, "\u00d7"),
           "the figure of all has the last one's extents", "");

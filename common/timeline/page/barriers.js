@@ -7,7 +7,7 @@ const EVENT_FIELDS =
 const LISTED = 17; /* events in the table around the current one */
 
 const barrier = {
-  stage: null,
+  step: null,
   which: null,
   at: 0,
   touched: false /* somebody has chosen it */
@@ -209,17 +209,17 @@ function stepPhase(direction) {
 
 function chooseBarrier(index, at = 0) {
   byId("barrier-which").value = index;
-  barrier.which = barrier.stage.timeline.barriers[index];
+  barrier.which = barrier.step.timeline.barriers[index];
   barrier.largestTx = largestTx(barrier.which);
   byId("barrier-slider").max = eventCount(barrier.which) - 1;
   goTo(at);
 }
 
-function chooseBarrierStage(index, which = 0, at = 0) {
-  barrier.stage = view.stages[index];
+function chooseBarrierStep(index, which = 0, at = 0) {
+  barrier.step = view.steps[index];
   const select = byId("barrier-which");
   select.replaceChildren();
-  barrier.stage.timeline.barriers.forEach((which, i) => {
+  barrier.step.timeline.barriers.forEach((which, i) => {
     const line = /made in line (\d+)/.exec(which.name);
     select.append(element("option", {value: i}, `${shortName(which)} of CTA ${which.cta} (${
       line ? `init at line ${line[1]}, ` : ""}${eventCount(which)} events)`));
@@ -253,12 +253,12 @@ function barrierKey(event) {
 
 /* The barrier that the first hazard names, at its last event before that; else, of the CTA's
  * barriers, the one with the last event. undefined: there is none. */
-function eventOfHazard(stage) {
-  const [hazard] = stage.hazards, side = hazard && marksOf(hazard).at(-1);
+function eventOfHazard(step) {
+  const [hazard] = step.hazards, side = hazard && marksOf(hazard).at(-1);
   if (!side) return undefined;
   const named = /(?:for|mbarrier) ([\w.]+\[\d+\][\w.]*)/.exec(hazard.text)?.[1];
   let best, latest = -1;
-  stage.timeline.barriers.forEach((which, index) => {
+  step.timeline.barriers.forEach((which, index) => {
     if (which.cta !== side.cta) return;
     const count = eventCount(which);
     let at = count - 1;
@@ -275,16 +275,16 @@ function eventOfHazard(stage) {
 function startBarriers() {
   stopPlaying(); /* the report before this one */
   byId("barrier-tick").textContent = data.info.tick;
-  const stages = view.stages.filter(stage => stage.timeline.barriers.length);
-  byId("no-barriers").hidden = stages.length > 0;
-  byId("barrier-view").hidden = stages.length === 0;
-  if (stages.length === 0) return;
-  for (const stage of stages)
-    byId("barrier-stage").append(element("option", {value: stage.index}, stage.name));
-  byId("barrier-stage")
+  const steps = view.steps.filter(step => step.timeline.barriers.length);
+  byId("no-barriers").hidden = steps.length > 0;
+  byId("barrier-view").hidden = steps.length === 0;
+  if (steps.length === 0) return;
+  for (const step of steps)
+    byId("barrier-step").append(element("option", {value: step.index}, step.name));
+  byId("barrier-step")
     .addEventListener("change", event => {
       barrier.touched = true;
-      chooseBarrierStage(Number(event.target.value));
+      chooseBarrierStep(Number(event.target.value));
     });
   byId("barrier-which")
     .addEventListener("change", event => {
@@ -295,15 +295,15 @@ function startBarriers() {
     barrier.touched = true;
     goTo(Number(event.target.value));
   });
-  byId("to-timelines").addEventListener("click", () => scrollToStage(barrier.stage));
+  byId("to-timelines").addEventListener("click", () => scrollToStep(barrier.step));
   byId("step").addEventListener("click", () => stepBy(1));
   byId("step-back").addEventListener("click", () => stepBy(-1));
   byId("phase").addEventListener("click", () => stepPhase(1));
   byId("phase-back").addEventListener("click", () => stepPhase(-1));
   byId("barriers").addEventListener("keydown", barrierKey);
   startPlay();
-  const accused = stages.find(eventOfHazard), {index = 0, at = 0} = accused ?
+  const accused = steps.find(eventOfHazard), {index = 0, at = 0} = accused ?
     eventOfHazard(accused) : {};
-  chooseBarrierStage((accused || stages[0]).index, index, at);
+  chooseBarrierStep((accused || steps[0]).index, index, at);
   view.cursor = null; /* none in the timelines before the first step */
 }

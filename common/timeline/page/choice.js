@@ -8,16 +8,16 @@ function followCursor() {
 }
 
 /* Chooses a barrier of a step, and an event of it. */
-function selectBarrier(stage, index, at) {
+function selectBarrier(step, index, at) {
   barrier.touched = true;
-  byId("barrier-stage").value = stage.index;
-  chooseBarrierStage(stage.index, index, at);
+  byId("barrier-step").value = step.index;
+  chooseBarrierStep(step.index, index, at);
 }
 
 /* The event of a CTA's barriers that belongs to a span: what ends a wait or a load, and the release
  * that follows a multiplication; of several the nearest. null: none. */
 function eventOfSpan(row, i) {
-  const {lane, stage} = row, landed = [FLIP, COMPLETE_TX];
+  const {lane, step} = row, landed = [FLIP, COMPLETE_TX];
   const wanted = {
     [SPAN_LOAD]: landed,
     [SPAN_MULTICAST]: landed,
@@ -26,7 +26,7 @@ function eventOfSpan(row, i) {
   }[lane.type[i]] || [ARRIVE];
   const slot = lane.kind === TRACK_SLOT ? /\d+/.exec(lane.name) : null;
   let best = null, nearest = Infinity;
-  stage.timeline.barriers.forEach((which, index) => {
+  step.timeline.barriers.forEach((which, index) => {
     if (which.cta !== lane.cta) return;
     /* A stage of the ring has its own barriers. */
     if (slot && /\[\d+\]/.test(which.name) && !which.name.includes(`[${slot[0]}]`)) return;

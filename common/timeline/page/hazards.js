@@ -8,21 +8,21 @@ const marksOf = hazard =>
   hazard.sides.filter(side => side.time >= 0).sort((a, b) => a.time - b.time);
 
 /* Zooms to the accesses, with their surroundings. */
-function showHazard(stage, hazard) {
+function showHazard(step, hazard) {
   const times = marksOf(hazard).map(side => side.time);
   if (!times.length) return;
   const first = times[0], last = times.at(-1);
-  const margin = Math.max(0.6 * (last - first), 2 * (stage.timeline.k_tile_period || 0), 200);
-  stage.box.checked = stage.visible = true;
+  const margin = Math.max(0.6 * (last - first), 2 * (step.timeline.k_tile_period || 0), 200);
+  step.box.checked = step.visible = true;
   relayOut();
   show(first - margin, last + margin);
 }
 
 /* A line for each access through the step's lanes, and between the two what nothing orders. */
 function drawHazards(pen, heading) {
-  const {stage} = heading, right = view.width - RIGHT;
+  const {step} = heading, right = view.width - RIGHT;
   let y = heading.y + HEADING;
-  for (const hazard of stage.hazards.slice(0, SHOWN_HAZARDS)) {
+  for (const hazard of step.hazards.slice(0, SHOWN_HAZARDS)) {
     const marks = marksOf(hazard), top = y;
     pen.fillStyle = view.colors.bad;
     if (marks.length === 2) {
@@ -64,14 +64,14 @@ function readOn(kind) {
                           element("code", {}, `docs/${page}`);
 }
 
-function hazardCard(stage, hazard) {
+function hazardCard(step, hazard) {
   const button = element("button", {}, "Show in the timelines");
   button.addEventListener("click", () => {
-    showHazard(stage, hazard);
-    scrollToStage(stage);
+    showHazard(step, hazard);
+    scrollToStep(step);
   });
   return element("article", {class: "hazard"},
-    element("h3", {}, `${stage.name}: ${hazard.kind}`),
+    element("h3", {}, `${step.name}: ${hazard.kind}`),
     element("ol", {}, ...hazard.sides.map(sideOf)),
     element("p", {class: "report"}, hazard.text.replace(/\n */g, "\n")),
     element("p", {}, ...(marksOf(hazard).length ? [button, " "] : []), "What it means: ",
@@ -79,8 +79,8 @@ function hazardCard(stage, hazard) {
 }
 
 function startHazards() {
-  const cards = view.stages.flatMap(
-    stage => stage.hazards.map(hazard => hazardCard(stage, hazard)));
+  const cards = view.steps.flatMap(
+    step => step.hazards.map(hazard => hazardCard(step, hazard)));
   byId("hazards").hidden = cards.length === 0;
   byId("hazards").append(...cards);
 }

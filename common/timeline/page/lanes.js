@@ -1,4 +1,4 @@
-/* lanes.js: the stages below each other on one time axis.
+/* lanes.js: the steps below each other on one time axis.
  *
  * However many spans there are, a frame draws only the lanes that are on the screen, and at most
  * one rectangle per lane and pixel: where spans are finer than pixels, a pixel's strength is the
@@ -10,7 +10,7 @@ const RIGHT = 10, NARROW = 620, MARKS = 15, LANE = 14, SLOT_LANE = 8, CORE_LANE 
 const RULER = 24, CLOSEST = 20; /* cycles that fill the view at the largest zoom */
 
 const view = {
-  stages: [],
+  steps: [],
   from: 0,
   to: 1,
   end: 1,
@@ -51,12 +51,12 @@ function readColors() {
 
 /* ---- layout ---- */
 
-function shownCtas(stage) {
-  const count = view.ctas === "all" ? stage.ctas.length :
-    view.ctas === "cluster"         ? stage.timeline.cluster :
+function shownCtas(step) {
+  const count = view.ctas === "all" ? step.ctas.length :
+    view.ctas === "cluster"         ? step.timeline.cluster :
                                       Number(view.ctas);
-  const accused = stage.hazards.flatMap(hazard => hazard.sides.map(side => side.cta));
-  return new Set([...stage.ctas.slice(0, count), ...accused]);
+  const accused = step.hazards.flatMap(hazard => hazard.sides.map(side => side.cta));
+  return new Set([...step.ctas.slice(0, count), ...accused]);
 }
 
 function layOut() {
@@ -66,26 +66,26 @@ function layOut() {
   LABELS = view.narrow ? 92 : 168;
   HEADING = view.narrow ? 40 : 24; /* the note has a line of its own */
   let y = 4;
-  for (const stage of view.stages) {
-    if (!stage.visible) continue;
-    const ctas = shownCtas(stage);
-    const heading = {stage, y, core: null, bottom: y};
+  for (const step of view.steps) {
+    if (!step.visible) continue;
+    const ctas = shownCtas(step);
+    const heading = {step, y, core: null, bottom: y};
     view.headings.push(heading);
-    y += HEADING + MARKS * stage.hazards.slice(0, SHOWN_HAZARDS).flatMap(marksOf).length;
-    stage.shownEnd = 1;
+    y += HEADING + MARKS * step.hazards.slice(0, SHOWN_HAZARDS).flatMap(marksOf).length;
+    step.shownEnd = 1;
     let last = null;
-    for (const lane of stage.lanes) {
+    for (const lane of step.lanes) {
       if (!ctas.has(lane.cta)) continue;
       if (lane.kind === TRACK_TENSOR_CORE && !heading.core) heading.core = lane;
       if (last !== null && lane.cta !== last) y += 6;
       last = lane.cta;
-      if (lane.count) stage.shownEnd = Math.max(stage.shownEnd, lane.end[lane.count - 1]);
+      if (lane.count) step.shownEnd = Math.max(step.shownEnd, lane.end[lane.count - 1]);
       const height = lane.kind === TRACK_TENSOR_CORE ? CORE_LANE :
                      lane.kind === TRACK_SLOT        ? SLOT_LANE :
                                                        LANE;
       view.rows.push({
         lane,
-        stage,
+        step,
         y,
         height,
         label: ctas.size > 1 ? `CTA ${lane.cta} ${lane.name}` : lane.name
@@ -96,7 +96,7 @@ function layOut() {
     y += STAGE_GAP;
   }
   view.height = Math.max(y, 60);
-  view.end = Math.max(1, ...view.stages.filter(stage => stage.visible).map(stage => stage.end));
+  view.end = Math.max(1, ...view.steps.filter(step => step.visible).map(step => step.end));
 }
 
 function sizeCanvas(canvas, width, height) {
@@ -187,25 +187,25 @@ function drawRow(pen, row) {
 }
 
 function drawHeading(pen, heading) {
-  const {stage, y, core} = heading;
+  const {step, y, core} = heading;
   pen.fillStyle = view.colors.bg; /* over the grid */
   pen.fillRect(LABELS, y, plotWidth() + RIGHT, HEADING - 1);
   pen.font = "600 13px system-ui, sans-serif";
   pen.fillStyle = view.colors.fg;
-  pen.fillText(stage.name, 8, y + 12);
-  const nameWidth = pen.measureText(stage.name).width;
+  pen.fillText(step.name, 8, y + 12);
+  const nameWidth = pen.measureText(step.name).width;
   pen.font = "12px system-ui, sans-serif";
   pen.fillStyle = view.colors.soft;
   let note = core && core.count ?
-               `${stage.timeline.busy_means} ${
-                 percent(coverage(core, view.from, Math.min(view.to, stage.end)))} of this view` :
+               `${step.timeline.busy_means} ${
+                 percent(coverage(core, view.from, Math.min(view.to, step.end)))} of this view` :
                "Tensor Core not used";
-  if (view.from >= stage.end) note = "ended";
+  if (view.from >= step.end) note = "ended";
   const left = view.narrow ? 8 : view.width - RIGHT - pen.measureText(note).width;
   pen.fillText(note, left, view.narrow ? y + 28 : y + 12);
   if (view.narrow) return;
-  const {tile, cluster} = stage.timeline,
-        technique = `${stage.timeline.technique || ""}; tile ${tile.join(" \u00d7 ")}${
+  const {tile, cluster} = step.timeline,
+        technique = `${step.timeline.technique || ""}; tile ${tile.join(" \u00d7 ")}${
           cluster > 1 ? `, cluster of ${cluster}` : ""}`;
   if (8 + nameWidth + 12 + pen.measureText(technique).width < left - 12)
     pen.fillText(technique, 8 + nameWidth + 12, y + 12);

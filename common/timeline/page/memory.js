@@ -44,7 +44,7 @@ function bytesAt(which, time) {
 }
 
 function slotBox(lane, slot, time) {
-  const {timeline} = barrier.stage, {name, kTile} = stateOfSlot(lane, time);
+  const {timeline} = barrier.step, {name, kTile} = stateOfSlot(lane, time);
   const full = fullBarrierOf(timeline, lane.cta, slot);
   const {announced, missing} = full ? bytesAt(full, time) : {announced: 0, missing: 0};
   const landed = name === "flight" ? announced - missing : name === "never" ? 0 : announced;
@@ -58,7 +58,7 @@ function slotBox(lane, slot, time) {
 }
 
 function showMemory(time) {
-  const lanes = barrier.stage.lanes.filter(
+  const lanes = barrier.step.lanes.filter(
     lane => lane.kind === TRACK_SLOT && lane.cta === barrier.which.cta);
   byId("memory").hidden = lanes.length === 0;
   byId("memory-cta").textContent = barrier.which.cta;

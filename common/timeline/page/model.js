@@ -80,7 +80,7 @@ function coverage(lane, from, to) {
 
 const nameOf = timeline => timeline.name + (timeline.variant ? " " + timeline.variant : "");
 
-function makeStages(timelines) {
+function makeSteps(timelines) {
   return timelines.map((timeline, index) => {
     const lanes = timeline.tracks.map(columnsOf);
     let end = 1;

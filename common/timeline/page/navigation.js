@@ -19,8 +19,8 @@ const pan = share =>
  * would be stripes beside it. */
 function fit() {
   const TIMES_AS_LONG = 4;
-  const ends = view.stages.filter(stage => stage.visible)
-                 .map(stage => stage.shownEnd)
+  const ends = view.steps.filter(step => step.visible)
+                 .map(step => step.shownEnd)
                  .sort((a, b) => a - b);
   let end = ends[0] || view.end;
   for (const next of ends)
@@ -28,12 +28,12 @@ function fit() {
   show(0, 1.01 * end);
 }
 
-/* The beginning: so much that the shortest stage fills two thirds, but at most some twenty k-tiles
+/* The beginning: so much that the shortest step fills two thirds, but at most some twenty k-tiles
  * of the fastest. */
 function beginning() {
-  const visible = view.stages.filter(stage => stage.visible);
-  const shortest = Math.min(view.end, ...visible.map(stage => stage.end));
-  const periods = visible.map(stage => stage.timeline.k_tile_period).filter(period => period > 0);
+  const visible = view.steps.filter(step => step.visible);
+  const shortest = Math.min(view.end, ...visible.map(step => step.end));
+  const periods = visible.map(step => step.timeline.k_tile_period).filter(period => period > 0);
   show(0, Math.min(1.5 * shortest, ...periods.map(period => 24 * period + 1500)));
 }
 
@@ -47,7 +47,7 @@ function spanAt(x, y) {
 
 function describe(hit) {
   const {row, time, i} = hit, lane = row.lane;
-  const place = `${row.stage.name}, ${lane.name}\nCTA ${lane.cta} on SM ${lane.sm}`;
+  const place = `${row.step.name}, ${lane.name}\nCTA ${lane.cta} on SM ${lane.sm}`;
   if (i < 0)
     return `${lane.kind === TRACK_TENSOR_CORE ? "idle" : "nothing"} at ${data.info.tick} ${
       whole(time)}\n${place}`;
@@ -85,8 +85,8 @@ function timelineKey(event) {
     End: () => show(view.end - (view.to - view.from), view.end)
   };
   if (event.key >= "1" && event.key <= "9") {
-    for (const stage of view.stages)
-      if (Number.parseInt(stage.name, 10) === Number(event.key)) stage.box.click();
+    for (const step of view.steps)
+      if (Number.parseInt(step.name, 10) === Number(event.key)) step.box.click();
   } else if (actions[event.key]) {
     actions[event.key]();
   } else {
@@ -103,8 +103,8 @@ function relayOut() {
 
 function makeLegend() {
   const used = new Set();
-  for (const stage of view.stages)
-    for (const lane of stage.lanes)
+  for (const step of view.steps)
+    for (const lane of step.lanes)
       for (const type of lane.type) used.add(type);
   const entry = (color, text, name) => {
     const swatch = element("i", name ? {class: name} : {});
@@ -114,28 +114,28 @@ function makeLegend() {
   KINDS.forEach((kind, i) => {
     if (used.has(i)) entry(KIND_COLORS[i], kind);
   });
-  if (view.stages.some(stage => stage.lanes.some(lane => lane.role.includes(SECOND_CONSUMER))))
+  if (view.steps.some(step => step.lanes.some(lane => lane.role.includes(SECOND_CONSUMER))))
     entry("mma1", "multiply, consumer 1");
   entry("idle", "Tensor Core idle");
-  if (view.stages.some(stage => stage.lanes.some(lane => lane.inferred.includes(1))))
+  if (view.steps.some(step => step.lanes.some(lane => lane.inferred.includes(1))))
     entry(null, "inferred, not recorded", "hatch");
 }
 
 function startTimelines() {
-  view.stages = makeStages(data.timelines);
+  view.steps = makeSteps(data.timelines);
   view.cursor = null;
-  for (const stage of view.stages) {
-    stage.box = element("input", {type: "checkbox", checked: ""});
-    stage.box.addEventListener("change", () => {
-      stage.visible = stage.box.checked;
+  for (const step of view.steps) {
+    step.box = element("input", {type: "checkbox", checked: ""});
+    step.box.addEventListener("change", () => {
+      step.visible = step.box.checked;
       relayOut();
       keepState();
     });
-    byId("stages").append(element("label", {class: "chip"}, stage.box, stage.name));
+    byId("steps").append(element("label", {class: "chip"}, step.box, step.name));
   }
-  const most = Math.max(1, ...view.stages.map(stage => stage.ctas.length));
+  const most = Math.max(1, ...view.steps.map(step => step.ctas.length));
   for (const [value, text] of [
-         ["cluster", view.stages.some(stage => stage.timeline.cluster > 1) ?
+         ["cluster", view.steps.some(step => step.timeline.cluster > 1) ?
            "first CTA, or its cluster" : "first CTA"],
          ["2", "first two"], ["all", `all recorded (${most})`]])
     if (value !== "2" || most > 2) byId("ctas").append(element("option", {value}, text));
@@ -152,7 +152,7 @@ function startTimelines() {
   readColors();
   makeLegend();
   relayOut();
-  const accused = view.stages.find(stage => stage.hazards.length);
+  const accused = view.steps.find(step => step.hazards.length);
   if (accused)
     showHazard(accused, accused.hazards[0]);
   else

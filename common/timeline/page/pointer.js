@@ -67,13 +67,13 @@ function selectSpan(x, y) {
     showTooltip(x, y);
     return;
   }
-  selectBarrier(hit.row.stage, found.index, found.at);
+  selectBarrier(hit.row.step, found.index, found.at);
   const link = element("a", {href: "#barriers"}, "Show the barrier");
   link.addEventListener("click", event => {
     event.preventDefault();
     byId("barriers").scrollIntoView();
   });
-  const which = hit.row.stage.timeline.barriers[found.index];
+  const which = hit.row.step.timeline.barriers[found.index];
   showTooltip(x, y, [`\n\n${shortName(which)}, event ${found.at + 1}: ${
     byId("barrier-sentence").textContent}\n`, link]);
 }

@@ -7,7 +7,7 @@ let listening = false;
 function renderReport(report, root) {
   data = report;
   root.replaceChildren(document.getElementById("report").content.cloneNode(true));
-  Object.assign(barrier, {stage: null, which: null, at: 0, touched: false});
+  Object.assign(barrier, {step: null, which: null, at: 0, touched: false});
   showRun();
   showResults();
   startTimelines();

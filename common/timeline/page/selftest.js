@@ -20,17 +20,17 @@ function selfTest() {
   const steps = data.timelines.length;
   check("every step is shown", view.headings.length === steps, `${view.headings.length}`);
   /* Of a cluster all CTAs are shown: in one of them alone a multicast is half a load. */
-  const lanesOf = stage => new Set(
-    view.rows.filter(row => row.stage === stage).map(row => row.lane.cta)).size;
+  const lanesOf = step => new Set(
+    view.rows.filter(row => row.step === step).map(row => row.lane.cta)).size;
   check("a cluster is shown whole, of others a CTA",
-    view.stages.every(stage => lanesOf(stage) === stage.timeline.cluster));
+    view.steps.every(step => lanesOf(step) === step.timeline.cluster));
   check("the times are called what they are",
     byId("range").textContent.endsWith(` ${data.info.tick}s`) && data.info.times.includes(
       data.info.tick), data.info.times);
   check("every step has a Tensor Core track", view.headings.every(heading => heading.core));
   key("timeline", "3");
   check("key 3 hides chapter 03",
-    view.headings.length === steps - 1 && !view.headings.some(h => h.stage.name.startsWith("03")));
+    view.headings.length === steps - 1 && !view.headings.some(h => h.step.name.startsWith("03")));
   key("timeline", "3");
   check("key 3 shows it again", view.headings.length === steps);
   check("the table has a row for each result",
@@ -64,7 +64,7 @@ function selfTest() {
   const span = row.lane.count >> 1, middle = (row.lane.begin[span] + row.lane.end[span]) / 2;
   show(row.lane.begin[span] - 50, row.lane.end[span] + 50);
   const text = describe(spanAt(placeOf(middle), row.y + 4));
-  check("hovering names the span", text.startsWith("multiply") && text.includes(row.stage.name),
+  check("hovering names the span", text.startsWith("multiply") && text.includes(row.step.name),
     text.replace(/\n/g, "; "));
   draw();
   const pixel = byId(
@@ -95,11 +95,11 @@ function memoryShows(event) {
 /* Steps the first barrier that sees bytes through whole phases, with the rules of the PTX ISA as
  * the measure, and what the page shows against them. */
 function selfTestBarriers(check, key) {
-  let stageIndex = -1, index = -1;
-  for (const stage of view.stages) {
+  let stepIndex = -1, index = -1;
+  for (const step of view.steps) {
     if (index >= 0) break;
-    stageIndex = stage.index;
-    index = stage.timeline.barriers.findIndex(which => {
+    stepIndex = step.index;
+    index = step.timeline.barriers.findIndex(which => {
       for (let i = 0; i < eventCount(which); ++i)
         if (eventOf(which, i).kind === COMPLETE_TX) return true;
       return false;
@@ -107,7 +107,7 @@ function selfTestBarriers(check, key) {
   }
   check("a barrier with a tx-count was recorded", index >= 0);
   if (index < 0) return;
-  chooseBarrierStage(stageIndex);
+  chooseBarrierStep(stepIndex);
   chooseBarrier(index);
   let model = null, flips = 0, wrong = "", waited = false;
   const filled = [];
@@ -163,13 +163,13 @@ function selfTestBarriers(check, key) {
  * be read back. Other processes may take the CPU away for a while, so there are several tries. */
 function selfTestSpeed(check) {
   const EVENTS_WANTED = 100000, FRAMES = 40, FRAME_MS = 1000 / 30, TRIES = 5;
-  const count = () => view.stages.reduce(
-    (sum, stage) => sum + stage.lanes.reduce((spans, lane) => spans + lane.count, 0), 0);
-  const recorded = view.stages, copies = Math.ceil(EVENTS_WANTED / Math.max(1, count()));
+  const count = () => view.steps.reduce(
+    (sum, step) => sum + step.lanes.reduce((spans, lane) => spans + lane.count, 0), 0);
+  const recorded = view.steps, copies = Math.ceil(EVENTS_WANTED / Math.max(1, count()));
   const repeated = data.timelines.map(timeline => ({
     ...timeline,
     tracks: timeline.tracks.map(track => {
-      const spans = [], end = recorded.find(stage => stage.timeline === timeline).end;
+      const spans = [], end = recorded.find(step => step.timeline === timeline).end;
       for (let copy = 0; copy < copies; ++copy)
         for (let i = 0; i < track.spans.length; i += SPAN_FIELDS)
           spans.push(track.spans[i] + copy * end, track.spans[i + 1] + copy * end,
@@ -177,7 +177,7 @@ function selfTestSpeed(check) {
       return {...track, spans};
     })
   }));
-  view.stages = makeStages(repeated);
+  view.steps = makeSteps(repeated);
   view.ctas = "all";
   relayOut();
   const spans = count();
@@ -202,7 +202,7 @@ function selfTestSpeed(check) {
     spans >= EVENTS_WANTED && total / FRAMES < FRAME_MS,
     `${spans} spans, ${(1000 * FRAMES / total).toFixed(0)} frames a second, slowest frame ${
       slowest.toFixed(1)} ms`);
-  view.stages = recorded;
+  view.steps = recorded;
   view.ctas = "cluster";
   relayOut();
   beginning();

@@ -9,15 +9,15 @@ const shortName = which => which.name.split(", made in line")[0];
 const barrierKeyOf = which => `${which.cta}:${shortName(which)}`;
 
 function stateNow() {
-  const state = new URLSearchParams(), hidden = view.stages.filter(stage => !stage.visible);
+  const state = new URLSearchParams(), hidden = view.steps.filter(step => !step.visible);
   if (barrier.which && barrier.touched) {
-    state.set("step", barrier.stage.name);
+    state.set("step", barrier.step.name);
     state.set("barrier", barrierKeyOf(barrier.which));
     state.set("event", barrier.at + 1);
   }
   state.set("from", Math.round(view.from));
   state.set("to", Math.round(view.to));
-  if (hidden.length) state.set("hide", hidden.map(stage => stage.name).join(","));
+  if (hidden.length) state.set("hide", hidden.map(step => step.name).join(","));
   return "#" + state;
 }
 
@@ -32,18 +32,18 @@ function keepState() {
   }, 150);
 }
 
-function scrollToStage(stage) {
-  const heading = view.headings.find(heading => heading.stage === stage);
+function scrollToStep(step) {
+  const heading = view.headings.find(heading => heading.step === step);
   if (!heading) return;
   const top = byId("lanes").getBoundingClientRect().top + scrollY;
   scrollTo({top: Math.max(0, top + heading.y - RULER - 8)});
   window.frameElement?.scrollIntoView();
 }
 
-function restoreBarrier(state, stage) {
-  const index = stage.timeline.barriers.findIndex(
+function restoreBarrier(state, step) {
+  const index = step.timeline.barriers.findIndex(
     which => barrierKeyOf(which) === state.get("barrier"));
-  if (index >= 0) selectBarrier(stage, index, Number(state.get("event") || 1) - 1);
+  if (index >= 0) selectBarrier(step, index, Number(state.get("event") || 1) - 1);
 }
 
 /* Shows what the address says; what it does not say stays. */
@@ -53,15 +53,15 @@ function restoreState() {
   restoring = true;
   if (state.has("hide") || state.has("from")) {
     const hidden = (state.get("hide") || "").split(",");
-    for (const stage of view.stages)
-      stage.box.checked = stage.visible = !hidden.includes(stage.name);
+    for (const step of view.steps)
+      step.box.checked = step.visible = !hidden.includes(step.name);
   }
-  const stage = view.stages.find(stage => stage.name === state.get("step"));
-  if (stage) stage.box.checked = stage.visible = true;
+  const step = view.steps.find(step => step.name === state.get("step"));
+  if (step) step.box.checked = step.visible = true;
   relayOut();
-  if (stage) restoreBarrier(state, stage);
+  if (step) restoreBarrier(state, step);
   const from = Number(state.get("from")), to = Number(state.get("to"));
   if (state.has("to") && to > from) show(from, to);
-  if (stage && !state.has("barrier")) scrollToStage(stage);
+  if (step && !state.has("barrier")) scrollToStep(step);
   restoring = false;
 }

@@ -16,7 +16,8 @@ places=0
 cd "${1:-$(dirname "$0")/../../..}"
 find [0-9]* common beyond library hopper_check \( -name '*.c' -o -name '*.h' -o -name '*.cu' \) 2>/dev/null | sort |
     awk -v places=$places '
-    # common/sim/units/tma_load.c -> sim/units; tests and tools are one folder each.
+    # common/sim/units/tma/load.c -> sim/units; tests, tools and sim/units
+    # are one folder each.
     function folder(path,   at, house) {
         if (path ~ /^[0-9]/) return "chapters"
         if (path ~ /^beyond\/[0-9][^\/]*\/kind\.c$/) return "beyond/kinds"
@@ -26,6 +27,7 @@ find [0-9]* common beyond library hopper_check \( -name '*.c' -o -name '*.h' -o 
         path = substr(path, length(house) + 1)
         if (house == "common/") house = ""
         if (path ~ /^(tests|tools)\//) return house substr(path, 1, 5)
+        if (path ~ /^sim\/units\//) return "sim/units"
         at = match(path, /\/[^\/]*$/)
         return at ? house substr(path, 1, at - 1) : "ground"
     }

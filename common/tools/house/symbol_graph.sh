@@ -7,7 +7,7 @@ while read -r object; do
     source=${object##*hopper_sim.dir/}
     nm "$object" | sed "s|^|${source#./} |" # Ninja's paths begin with ./
 done <"$1" | awk '
-    # units/tma_load.c.o -> sim/units; hooks.c.o -> sim
+    # units/tma/load.c.o -> sim/units; hooks.c.o -> sim
     function folder(object) { return object ~ /\// ? "sim/" substr(object, 1, index(object, "/") - 1) : "sim" }
     $2 == "U" { used[folder($1) " " $3] = 1; next }
     $3 ~ /^[TDBRCVW]$/ { home[$4] = folder($1) }

@@ -1,6 +1,6 @@
 """gpu_page.py ROOT [--write]: the sums in docs/mutants-on-the-gpu.md.
 
-Made from docs/results/mutants-card.tsv, which gpu_sample.py has recorded on the GPU, and
+Made from docs/results/mutants-gpu.tsv, which gpu_sample.py has recorded on the GPU, and
 verdicts.tsv, the simulator's. Where there is no recording the page says so. Without --write fails
 if the page is not what these files say. Exit code: 0 it is, 1 it is not, 2 something does not fit
 together.
@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True  # what follows lies in the source tree
 
 import gpu_list
 
-PAGE, RECORD = "docs/mutants-on-the-gpu.md", "docs/results/mutants-card.tsv"
+PAGE, RECORD = "docs/mutants-on-the-gpu.md", "docs/results/mutants-gpu.tsv"
 VERDICTS = "common/tests/mutants/verdicts.tsv"
 BEGIN, END = "<!-- mutants-gpu -->", "<!-- end -->"
 RUNS, TOOLS = ("plain", "delays"), ("memcheck", "racecheck", "synccheck", "initcheck")
@@ -82,7 +82,14 @@ def heading(first, columns):
 
 
 def verdict_of(verdicts, line):
-    return gpu_list.one(verdicts, line, key_of)["verdict"]
+    """The row about a chosen mutant, as its own: it may be that of another kernel (mutants.py)."""
+    rows = {(row["file"] != line[1], *key_of(row)[1:]): row for row in reversed(verdicts)}
+    for elsewhere in (False, True):
+        found = [row for (other, *_), row in rows.items() if other == elsewhere and
+                 gpu_list.is_chosen(line, (line[1], *key_of(row)[1:]))]
+        if found:
+            return {**found[-1], "file": line[1]}
+    raise LookupError(f"no verdict fits gpu_list.py's {line[1:]}")
 
 
 def measured(made, path):
@@ -115,7 +122,7 @@ def sums(rows, verdicts):
     counts, missed, left_out = collections.defaultdict(collections.Counter), [], 0
     for line in gpu_list.CHOSEN:
         row = gpu_list.one(rows, line, key_of)
-        seen = noticed_by(row, verdict_of(verdicts, line))
+        seen = noticed_by(row, verdict_of(verdicts, line)["verdict"])
         for kind in (line[0], "all"):
             counts[kind].update(["mutants", *seen])
         left_out += sum(row[column] == "not run" for column in (*RUNS, *TOOLS))

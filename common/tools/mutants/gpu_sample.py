@@ -14,7 +14,7 @@ tools. Prints one line of tab-separated values per program:
 A report counts as new if the unbroken kernel's run has none of this kind about these lines. Fails
 if a program could not be made or run, or if an unbroken kernel's result was wrong.
 
-    gpu_sample.py @build/gpu/mutants.args > docs/results/mutants-card.tsv
+    gpu_sample.py @build/gpu/mutants.args > docs/results/mutants-gpu.tsv
 
     --only TEXT   programs whose description contains TEXT
 """
@@ -84,12 +84,12 @@ class Sample:
     def find_programs(self):
         """The chosen mutants, each in the configuration of its verdict, and their originals."""
         by_label = {c.label: c for c in self.gallery.configurations}
-        _, verdicts = gpu_page.read_table(os.path.join(self.options.root, gpu_page.VERDICTS))
         mutated, originals = [], {}
         for line in gpu_list.CHOSEN:
             try:
                 edit = gpu_list.one(self.gallery.edits, line, lambda edit: edit.key())
-                label = gpu_list.one(verdicts, line, gpu_page.key_of)["kernel"]
+                where = self.gallery.where(edit)
+                label = (where[0] if where else self.gallery.users(edit.file)[0]).label
                 originals[label] = by_label[label]
                 mutated.append((edit, by_label[label]))
             except LookupError as error:

@@ -30,7 +30,7 @@ class House:
         self.earlier = []  # the houses before it, of those that are there
         self.compiled_with, self.excused, self.fewest_right = {}, harmless.RULES, 34
         self.blocks = ["common/" + BLOCKS]
-        self.record = os.path.join(root, name or "common", "tests", "mutants", "verdicts.tsv")
+        self.record = record_of(root, name)
         self.page = os.path.join(root, name, "docs", "mutants.md")
         if not name:
             return
@@ -60,6 +60,10 @@ class House:
     def directories(self, root):
         """Where a kernel of this house finds headers."""
         return [os.path.join(root, directory) for directory in filter(None, ("common", self.name))]
+
+
+def record_of(root, house):
+    return os.path.join(root, house or "common", "tests", "mutants", "verdicts.tsv")
 
 
 def code_of(root, house):

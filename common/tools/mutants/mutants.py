@@ -3,7 +3,7 @@
 Breaks every kernel, one place at a time (rules.py by rule, listed.py by hand), runs each mutant in
 the simulator (mutant_run.c) and compares what becomes of it with what is recorded:
 
-    verdicts.tsv   every mutant and its verdict, written by --record
+    verdicts.tsv   the mutants and their verdicts, written by --record
     harmless.py    those that nothing can catch because nothing is wrong with them, and why
 
 That is the gallery of part one. With --house beyond or library it is that of another house, which
@@ -11,13 +11,19 @@ has lists, verdicts and a page of its own (house.py). A function of a header in 
 the gallery of the first house whose kernels call it.
 
 A mutant whose order is broken must be reported as a hazard or a deadlock; a plain wrong result is
-enough for one with a wrong address, size or number. Fails if one is not caught, if a verdict or the
-line that a report names has changed, or if an edit no longer applies. A mutant that has no row yet,
-such as those of a new kernel, is judged in the same way, and an excuse for it may come from a
-function with the same text in another kernel.
+enough for one with a wrong address, size or number. Fails if one is not caught, if a verdict has
+changed, or if an edit no longer applies. A mutant that has no row, such as those of a new kernel, is
+judged in the same way, and an excuse for it may come from a function with the same text in another
+kernel.
 
-The record names the configuration and the run that caught a mutant. They are tried first, and only
-if they do not show the same verdict again is the mutant searched for as if it were new.
+Many kernels have copies of a function. An edit of the same line of the same function is recorded
+once, for the first kernel that has it, of this house or one before it. In the others, of which a row
+shows that they are recorded at all, it must have the same verdict, or a row of its own.
+
+The last field of a row says where the mutant is caught: `-` by the first run in the first
+configuration, else by the run of that number, perhaps behind another configuration's name. That is
+tried first, and only if it does not show the same verdict is the mutant searched for as if it were
+new.
 
     --only TEXT    the mutants whose description contains TEXT; prints their reports. Also: the
                    environment's MUTANTS
@@ -58,17 +64,16 @@ SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|MULTICAST|TEAMS|EARLY|PAIRS|HEAD)=|"
             r"(CLUSTER|SPLITS|SLABS)=1$|STAGES=2$")
 SURVIVED, WRONG = "survived", "wrong result"
 HAZARD = 4  # the exit code of a program that found one
-REPORT = re.compile(r"^hazard: ([\w-]+): (?:\S+ called from )?(\S+?):(\d+): ([^:]*): "
+REPORT = re.compile(r"^hazard: ([\w-]+): (?:\S+ called from )?\S+?:\d+: [^:]*: "
                     r"(.*(?:\n    .*)*)", re.M)
-FIELDS = ("file", "function", "code", "edit", "nth", "verdict", "kernel", "run", "at", "against",
-          "says")
+FIELDS = ("file", "function", "code", "edit", "nth", "verdict", "where")
 KEY = 5  # the fields that name a mutant
 
 Configuration = collections.namedtuple("Configuration", "label file macros type")
 # verdict: a hazard's kind, SURVIVED, WRONG, or what went wrong; kernel, run: where that came out,
-# run 0: nowhere; at, against: code of the lines that the report names; says: its advice.
-Outcome = collections.namedtuple("Outcome", "verdict kernel run at against says report",
-                                 defaults=(0, "", "", "", ""))
+# run 0: nowhere; says: the report's advice.
+Outcome = collections.namedtuple("Outcome", "verdict kernel run says report",
+                                 defaults=("", 0, "", ""))
 
 
 def configurations(kernels, types=""):
@@ -113,7 +118,11 @@ class Gallery:
         self.options = options
         self.compiler = options.compiler.split(",")
         self.house = house.House(options.root, options.house)
-        self.recorded = {tuple(row[:KEY]): row for row in read_table(self.house.record)}
+        self.rows = {tuple(row[:KEY]): row for row in read_table(self.house.record)}
+        self.files = {file for file, *_ in self.rows}  # of which something is recorded
+        self.earlier = first_of([row for name in self.house.earlier
+                                 for row in read_table(house.record_of(options.root, name))])
+        self.first = {**first_of(self.rows.values()), **self.earlier}
         self.configurations = configurations(options.kernels, getattr(options, "types", ""))
         self.sources = {}
         self.local = threading.local()
@@ -158,10 +167,30 @@ class Gallery:
 
     def excuse(self, edit):
         """Why nothing is wrong with it; None: no reason is known."""
-        new = key_of(edit) not in self.recorded
+        new = not self.recorded(edit)
         return harmless.reason_of(edit) or (
             harmless.reason_elsewhere(edit, function_text(self.sources[edit.file], edit))
             if new else None)
+
+    def recorded(self, edit):
+        """The row about this mutant, perhaps of the same edit in another kernel; or None."""
+        key = key_of(edit)
+        return self.rows.get(key) or (self.first.get(key[1:]) if edit.file in self.files else None)
+
+    def where(self, edit):
+        """The configuration and the number of the run that are recorded to catch it; or None."""
+        row, users = self.recorded(edit), self.users(edit.file)
+        if not row or row[KEY] == SURVIVED or not users:
+            return None
+        label, _, number = row[KEY + 1].rpartition(" ")
+        return (next((c for c in users if c.label == label), users[0]),
+                1 if number == "-" else int(number))
+
+    def row_of(self, edit, outcome):
+        where = "-" if outcome.run in (0, 1) else str(outcome.run)
+        if outcome.run and outcome.kernel != self.users(edit.file)[0].label:
+            where = f"{outcome.kernel} {outcome.run}"
+        return [*key_of(edit), outcome.verdict, where]
 
     def load(self, name, path):
         self.sources[name] = Source(name, read_text(os.path.join(self.root, path)))
@@ -263,14 +292,6 @@ class Gallery:
                 file.write(code)
         return code == self.local.originals[configuration]
 
-    def line_text(self, file, line):
-        """Of the first line of the statement."""
-        source = next((source for name, source in self.sources.items()
-                       if ("/" + name).endswith("/" + file)), None)
-        if not source:
-            return f"{file}:{line}"
-        return source.line_text(source.first_line(int(line)))
-
     def run_in(self, edit, configuration, number=0):
         """The outcome in one configuration; number: of that run of the search only. None: the edit
         changes nothing there."""
@@ -293,12 +314,8 @@ class Gallery:
         worst = max(codes)
         report = REPORT.search(run.stderr)
         if worst == HAZARD and report:
-            kind, file, line, _, message = report.groups()
-            other = re.search(r"(?:issued|initialized) at (?:\S+ called from )?(\S+):(\d+)",
-                              message)
-            return Outcome(kind, kernel, codes[HAZARD], self.line_text(file, line),
-                           self.line_text(*other.groups()) if other else "",
-                           page.advice_of(kind, message),
+            kind, message = report.groups()
+            return Outcome(kind, kernel, codes[HAZARD], page.advice_of(message),
                            " ".join(runs[-1]) + "\n" + report.group())
         if worst == 0:
             return Outcome(SURVIVED, kernel)
@@ -307,10 +324,10 @@ class Gallery:
 
     def run(self, edit):
         """The outcome in the first configuration where the mutant is reported; else the worst."""
-        recorded = self.recorded.get(key_of(edit))
-        if recorded and not self.options.afresh:
-            outcome = self.run_as_recorded(edit, recorded)
-            if outcome and row_of(edit, outcome) == recorded:
+        where = self.where(edit)
+        if where and not self.options.afresh:
+            outcome = self.run_in(edit, *where)
+            if outcome and outcome.verdict == self.recorded(edit)[KEY]:
                 return outcome
         best = Outcome("changes nothing", "")
         for configuration in self.users(edit.file):
@@ -320,13 +337,6 @@ class Gallery:
             if outcome and best.verdict != WRONG:
                 best = outcome
         return best
-
-    def run_as_recorded(self, edit, recorded):
-        kernel, number = recorded[FIELDS.index("kernel")], recorded[FIELDS.index("run")]
-        for configuration in self.users(edit.file):
-            if configuration.label == kernel and int(number) > 0:
-                return self.run_in(edit, configuration, int(number))
-        return None
 
     def selected(self):
         only = self.options.only
@@ -366,12 +376,12 @@ def key_of(edit):
     return tuple(" ".join(str(field).split()) for field in edit.key())
 
 
-def row_of(edit, outcome):
-    return [*key_of(edit), *(" ".join(str(field).split()) for field in outcome[:-1])]
-
-
-def outcome_of(row):
-    return Outcome(*row[KEY:], report="")
+def first_of(rows):
+    """By the fields that name an edit but for the kernel's, the first row."""
+    found = {}
+    for row in rows:
+        found.setdefault(tuple(row[1:KEY]), row)
+    return found
 
 
 def judge(edit, outcome, excused):
@@ -387,6 +397,15 @@ def judge(edit, outcome, excused):
     if outcome.verdict != WRONG and not outcome.says:
         return "was reported without a word of what to do about it"
     return None
+
+
+def differs(gallery, edit, outcome, was):
+    """How this outcome differs from the row; None: not. A row of another kernel says nothing of
+    where."""
+    row = gallery.row_of(edit, outcome)
+    if row[KEY] == was[KEY] and (row == was or row[:KEY] != was[:KEY]):
+        return None
+    return f"differs from verdicts.tsv:\n  now {row[KEY:]}\n  was {was[KEY:]}, for {was[0]}"
 
 
 def say_totals(results):
@@ -406,18 +425,24 @@ def say_totals(results):
 def record(gallery, results):
     """Writes the record: these results, and of the other mutants what it has said before."""
     news = {key_of(edit): outcome for edit, outcome in results}
-    whole, missing = [], 0
+    whole, rows, missing = [], [], 0
+    first, files = dict(gallery.earlier), set()
     for edit in gallery.edits:
-        key = key_of(edit)
+        key, row = key_of(edit), gallery.recorded(edit)
         if key in news:
-            whole.append((edit, news[key]))
-        elif key in gallery.recorded:
-            whole.append((edit, outcome_of(gallery.recorded[key])))
-        else:
+            row = gallery.row_of(edit, news[key])
+        elif not row:
             missing += 1
+            continue
+        whole.append((edit, Outcome(row[KEY])))
+        was = first.get(key[1:])
+        if not was or was[KEY] != row[KEY] or edit.file not in files:
+            rows.append([*key, *row[KEY:]])
+            first.setdefault(key[1:], row)
+            files.add(edit.file)
     if missing:
         print(f"{missing} other mutants have no row")
-    page.write(gallery.house, FIELDS, [row_of(edit, outcome) for edit, outcome in whole], whole)
+    page.write(gallery.house, FIELDS, rows, whole)
 
 
 def parser_of(description):
@@ -449,15 +474,15 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for edit, outcome in zip(edits, pool.map(gallery.run, edits)):
             results.append((edit, outcome))
-            row, was = row_of(edit, outcome), gallery.recorded.get(key_of(edit), [])
+            was = gallery.recorded(edit)
             if options.only:
                 print(f"{describe(edit)}\n-> {outcome.verdict} in {outcome.kernel}\n"
                       f"{outcome.report}\n")
             problem = judge(edit, outcome, gallery.excuse(edit))
             if not was:
                 print(f"no row: {describe(edit)}: {outcome.verdict}", flush=True)
-            elif not problem and not options.record and was != row:
-                problem = f"differs from verdicts.tsv:\n  now {row[KEY:]}\n  was {was[KEY:]}"
+            elif not problem and not options.record:
+                problem = differs(gallery, edit, outcome, was)
             if problem:
                 failures.append((edit, problem))
                 print(f"{describe(edit)}\n    {problem}", flush=True)
@@ -467,7 +492,7 @@ def main():
         record(gallery, results)
     elif len(edits) == len(gallery.edits):
         known = {key_of(edit) for edit in edits}
-        stale += [f"verdicts.tsv: {' | '.join(key)}" for key in gallery.recorded
+        stale += [f"verdicts.tsv: {' | '.join(key)}" for key in gallery.rows
                   if key not in known]
         if not page.is_current(gallery.house, results):
             stale.append(f"{gallery.house.page} does not say what verdicts.tsv says")

@@ -16,9 +16,10 @@ follow the kernels. If an edit breaks an order, the simulator must report a haza
 even if the result is right. If an edit changes an address, a size or a number, a wrong result is
 enough.
 
-This page is a summary. [verdicts.tsv]({verdicts}) lists every mutant with
-its verdict, the line that the report names first (`at`) and the line of the conflicting access
-(`against`). To see reports, choose mutants by a part of their file, function, line or edit:
+This page is a summary. [verdicts.tsv]({verdicts}) lists the mutants with
+their verdicts. An edit of the same line of a function that several kernels have is listed once, for
+the first of them, unless its verdicts differ. To see reports, choose mutants by a part of their
+file, function, line or edit:
 
     MUTANTS={example} cmake --build build --target mutants{house}
 
@@ -37,7 +38,7 @@ PARTICULARS = (r"is not ordered after|mbarrier [\w.\[\]]+ at|CTA \d|thread \d|^i
                r"[+] 0?x?\d|\d{3,}")
 
 
-def advice_of(_kind, message):
+def advice_of(message):
     """What the report says besides who and where, which differ from run to run."""
     told = [line.strip() for line in message.split("\n")[1:]]
     return " ".join(line for line in told if not re.search(PARTICULARS, line))

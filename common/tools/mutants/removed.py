@@ -24,19 +24,16 @@ import rules
 
 def is_recorded(gallery, edit, configuration):
     """Does the test of the gallery hold that this configuration reports the mutant?"""
-    row = gallery.recorded.get(mutants.key_of(edit))
-    outcome = mutants.outcome_of(row) if row else None
-    return outcome and outcome.kernel == configuration.label and outcome.verdict not in (
-        mutants.SURVIVED, mutants.WRONG)
+    row, where = gallery.rows.get(mutants.key_of(edit)), gallery.where(edit)
+    return row and where and where[0] == configuration and row[mutants.KEY] != mutants.WRONG
 
 
 def run(gallery, edit, configuration):
     """The outcome: of the run that catches the mutant in the gallery's configuration, and if that
     does not here, of the search."""
-    row = gallery.recorded.get(mutants.key_of(edit))
-    number = mutants.outcome_of(row).run if row else "0"
-    if number != "0":
-        outcome = gallery.run_in(edit, configuration, int(number))
+    where = gallery.where(edit)
+    if where:
+        outcome = gallery.run_in(edit, configuration, where[1])
         if not outcome or outcome.verdict not in (mutants.SURVIVED, mutants.WRONG):
             return outcome
     return gallery.run_in(edit, configuration)

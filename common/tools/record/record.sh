@@ -364,8 +364,8 @@ section_mutants() {
     local file command="python3 common/tools/mutants/gpu_sample.py @$gpu/mutants.args"
     echo "+ $command"
     [ -n "$dry" ] && return
-    begin mutants-card.tsv
-    file=$(place mutants-card.tsv)
+    begin mutants-gpu.tsv
+    file=$(place mutants-gpu.tsv)
     { printf '# ' && header "$command"; } >>"$file"
     $command >>"$file"
     note $? "$command"
