@@ -30,5 +30,7 @@ uint64_t time_tma_store_complete(const struct sim_cta *cta, int home, uint64_t r
 /* One wgmma, 64 x n x 16, that the running warpgroup issues: Tensor Core busy. `ready`: not before
  * this time. */
 struct busy time_wgmma(const struct sim_cta *cta, int n, bool a_in_registers, uint64_t ready);
+/* One tcgen05.mma, m x n x 32 bytes of k, on the Tensor Core of this CTA's SM. */
+struct busy time_umma(const struct sim_cta *cta, int m, int n, int group);
 
 #endif

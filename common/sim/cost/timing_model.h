@@ -90,6 +90,17 @@ enum {
     WGMMA_DRAIN_CYCLES = 46  /* from the end of the last one to the wait's [micro] */
 };
 
+/* Blackwell's Tensor Core. */
+enum {
+    UMMA_ROW_BYTES = 32,      /* of k */
+    UMMA_ISSUE_CYCLES = 4,    /* [guess] */
+    UMMA_COMMIT_CYCLES = 128, /* from the end of a multiplication to the end of a wait for its
+                               * commit: 119 to 137 on one SM [micro: B200] */
+    TENSOR_LOAD_CYCLES = 20,  /* [guess] */
+    TENSOR_ALLOC_CYCLES = 100, /* [guess] */
+    CLUSTER_CANCEL_CYCLES = 800 /* [guess]: nothing is public */
+};
+
 /* mbarriers and clusters. */
 enum {
     MBARRIER_ARRIVE_CYCLES = 6,    /* [probe] */

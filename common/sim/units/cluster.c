@@ -117,6 +117,11 @@ static struct barrier_thread *member_of(struct cluster_barrier *barrier,
     return &barrier->members[thread->cta->rank * thread->cta->threads + thread->index];
 }
 
+bool cluster_has_met(const struct sim_thread *thread) {
+    struct cluster_barrier *const barrier = thread->cta->cluster->barrier;
+    return barrier && barrier->generation > 0 && !member_of(barrier, thread)->arrived;
+}
+
 static void arrive(struct cluster_barrier *barrier, bool relaxed) {
     struct sim_thread *const thread = sim_thread();
     struct barrier_thread *const member = member_of(barrier, thread);
