@@ -110,6 +110,9 @@ enum gemm_status {
     GEMM_LAUNCH_FAILED /* the backend refused the launch; the reason is on stderr */
 };
 
+/* The GPU that a kernel is for: gemm_machine.h. */
+enum gemm_machine { MACHINE_HOPPER, MACHINE_BLACKWELL, MACHINES };
+
 /* What a chapter, or one variant of it, provides to the harness: a kernel, its launch function, and
  * its properties. */
 struct gemm_kernel {
@@ -139,6 +142,7 @@ struct gemm_kernel {
     const struct problem_kind *kind; /* gemm_matrices.h; NULL: D = A * B */
     bool along_n;                    /* of a kind: its main loop goes along n, tile_k at a time */
     struct gemm_boundary boundaries[GEMM_BOUNDARIES]; /* gemm_boundaries.h */
+    enum gemm_machine machine; /* of all others Hopper */
     bool refused; /* by the compiler: cmake/does_not_compile.c */
 };
 

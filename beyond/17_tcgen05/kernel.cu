@@ -2,10 +2,10 @@
  * 17_tcgen05: Blackwell. One thread multiplies; the sums are in tensor memory.
  *
  * The idea: tcgen05.mma is started by a single thread and takes nothing from registers, so the
- * multiplications are a loop of their own, as the loads have been since chapter 07. The accumulators
- * of two tiles fit into tensor memory, so a warpgroup stores one tile while the next is multiplied.
- * What it hides: the epilogue. What it costs: three kinds of threads, which meet at four kinds of
- * barriers, and a fence on each side of tensor memory.
+ * multiplications are a loop of their own, as the loads have been since chapter 07. The sums of two
+ * tiles fit into tensor memory: a warpgroup stores one tile while the next is multiplied. What it
+ * hides: the epilogue. What it costs: three kinds of threads, which meet at four kinds of barriers,
+ * and a fence on each side of tensor memory. Compiled and simulated, never run on a card.
  */
 #include "gemm.h"
 #include "blackwell/tcgen05.h"
@@ -146,10 +146,11 @@ DEVICE void epilogue(struct smem *shared, const struct gemm_args *args, uint32_t
         NO_UNROLL for (int column = 0; column < BN; column += STORE_N) {
             float values[STORE_N];
             tcgen05_load(64, values, tensor_memory + lanes + sums.index * BN + column);
+            /* This thread has its values. tcgen05.wait::ld */
+            tcgen05_wait_load();
             if (column + STORE_N == BN) {
-                /* This thread has read its row: the issuer may overwrite it. tcgen05.wait::ld,
-                 * .fence::before_thread_sync, mbarrier.arrive.relaxed */
-                tcgen05_wait_load();
+                /* They were the last of its row: the issuer may overwrite it.
+                 * tcgen05.fence::before_thread_sync, mbarrier.arrive.relaxed */
                 tcgen05_fence_before();
                 mbarrier_arrive_relaxed(&shared->sums[sums.index].empty);
             }
@@ -214,4 +215,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .machine = MACHINE_BLACKWELL,
 };

@@ -4,7 +4,7 @@
  * The idea: with .cta_group::2 the Tensor Cores of a CTA pair work on one tile of 256 x 256. Each
  * CTA loads its 128 rows of A and half of the columns of B, and keeps 128 rows of the sums. A stage
  * takes 32 KB of each CTA instead of 48, so the ring has six. What it costs: the two CTAs depend on
- * each other from the first instruction to the last.
+ * each other from the first instruction to the last. Compiled and simulated, never run on a card.
  */
 #include "gemm.h"
 #include "blackwell/tcgen05.h"
@@ -85,14 +85,13 @@ DEVICE void multiply(uint32_t d, const element_t *a, const element_t *b, bool ac
     }
 }
 
-/* Multiplies tile after tile. One thread of the even CTA, a consumer of the ring and the producer of
- * the sums. */
+/* Multiplies tile after tile. One thread of the even CTA, a consumer of the ring and the producer
+ * of the sums. */
 DEVICE void issuer(struct smem *shared, const struct gemm_args *args, uint32_t tensor_memory) {
     struct pipeline_state state = {0, 0}, sums = {0, 1};
     for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
-        /* Both epilogues have read the tile that was here before.
-         * mbarrier.try_wait.acquire.cluster */
-        mbarrier_wait_cluster(&shared->sums[sums.index].empty, sums.phase);
+        /* Both epilogues have read the tile that was here before. mbarrier.try_wait.relaxed */
+        mbarrier_wait_relaxed(&shared->sums[sums.index].empty, sums.phase);
         /* Their loads come before these multiplications. tcgen05.fence::after_thread_sync */
         tcgen05_fence_after();
         const uint32_t d = tensor_memory + sums.index * BN;
@@ -154,19 +153,20 @@ DEVICE void epilogue(struct smem *shared, const struct gemm_args *args, uint32_t
     struct pipeline_state sums = {0, 0};
     for (int number = blockIdx.x / CLUSTER; number < args->items; number += gridDim.x / CLUSTER) {
         const struct tile tile = pair_tile(args, number);
-        /* The tile's multiplications are complete. mbarrier.try_wait */
-        mbarrier_wait(&shared->sums[sums.index].full, sums.phase);
+        /* The tile's multiplications are complete. mbarrier.try_wait.relaxed */
+        mbarrier_wait_relaxed(&shared->sums[sums.index].full, sums.phase);
         /* They come before these loads. tcgen05.fence::after_thread_sync */
         tcgen05_fence_after();
         NO_UNROLL for (int column = 0; column < BN; column += STORE_N) {
             float values[STORE_N];
             tcgen05_load(64, values, tensor_memory + lanes + sums.index * BN + column);
+            /* This thread has its values. tcgen05.wait::ld */
+            tcgen05_wait_load();
             if (column + STORE_N == BN) {
-                /* This thread has read its row: the issuer may overwrite it. tcgen05.wait::ld,
-                 * .fence::before_thread_sync, mbarrier.arrive.release.cluster */
-                tcgen05_wait_load();
+                /* They were the last of its row: the issuer may overwrite it.
+                 * tcgen05.fence::before_thread_sync, mbarrier.arrive.relaxed.cluster */
                 tcgen05_fence_before();
-                mbarrier_arrive_remote_release(&shared->sums[sums.index].empty, 0);
+                mbarrier_arrive_remote_relaxed(&shared->sums[sums.index].empty, 0);
             }
             store(shared->d[column / STORE_N % BUFFERS], args, tile.m * BM, tile.n * BN + column,
                   values);
@@ -232,4 +232,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = CLUSTER, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .machine = MACHINE_BLACKWELL,
 };

@@ -4,7 +4,8 @@
  * The idea: the grid has a CTA for each tile, as in chapter 07, and yet a CTA stays for many, as in
  * chapter 08. A thread asks the hardware for the next tile while this one is multiplied. No SM
  * waits for another that was given as many tiles and got less time. What it costs: a question for
- * each tile, and a ring of answers that every role has to read.
+ * each tile, and a ring of answers that every role has to read. Compiled and simulated, never run
+ * on a card.
  */
 #include "gemm.h"
 #include "blackwell/cluster_launch.h"
@@ -180,10 +181,11 @@ DEVICE void epilogue(struct smem *shared, const struct gemm_args *args, uint32_t
         NO_UNROLL for (int column = 0; column < BN; column += STORE_N) {
             float values[STORE_N];
             tcgen05_load(64, values, tensor_memory + lanes + sums.index * BN + column);
+            /* This thread has its values. tcgen05.wait::ld */
+            tcgen05_wait_load();
             if (column + STORE_N == BN) {
-                /* This thread has read its row: the issuer may overwrite it. tcgen05.wait::ld,
-                 * .fence::before_thread_sync, mbarrier.arrive.relaxed */
-                tcgen05_wait_load();
+                /* They were the last of its row: the issuer may overwrite it.
+                 * tcgen05.fence::before_thread_sync, mbarrier.arrive.relaxed */
                 tcgen05_fence_before();
                 mbarrier_arrive_relaxed(&shared->sums[sums.index].empty);
             }
@@ -208,8 +210,8 @@ KERNEL(THREADS, CTAS) kernel(KERNEL_ARGS args) {
         fence_mbarrier_init();
     }
     if (warp == ISSUER_WARP) {
-        /* The columns of all sets; and no more, so that another CTA's allocation need not wait. tcgen05.alloc,
-         * .relinquish_alloc_permit */
+        /* The columns of all sets; and no more, so that another CTA's allocation need not wait.
+         * tcgen05.alloc, .relinquish_alloc_permit */
         tcgen05_alloc(1, &shared->tensor_memory, SUMS * BN);
         tcgen05_relinquish(1);
     }
@@ -249,4 +251,5 @@ const struct gemm_kernel GEMM_KERNEL = {
     .tile_m = BM, .tile_n = BN, .tile_k = BK, .stages = STAGES,
     .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),
     .function = (const void *)kernel, .launch = launch, .workspace_bytes = NULL,
+    .machine = MACHINE_BLACKWELL,
 };

@@ -9,11 +9,15 @@
  * tcgen05.mma, tcgen05.ld and tcgen05.st are asynchronous: neither the same thread nor another has
  * any order between two of them, except in the pairs that the ISA lists: two tcgen05.mma with the
  * same accumulators, shape and kind execute in the order in which they are issued. In all other
- * pairs, the first must be complete:
+ * pairs, the first must be complete, and both sides of the wait for it need a fence:
  *
  *   mma -> ld    tcgen05_commit() to an mbarrier, a wait for its phase, tcgen05_fence_after()
  *   ld -> mma    tcgen05_wait_load(), tcgen05_fence_before(), an arrival; in the other thread a
  *                wait and tcgen05_fence_after()
+ *
+ * With these fences relaxed arrivals and waits will do (mbarrier_arrive_relaxed()). Whether the
+ * fences can be left out where arrival and wait are release and acquire is in doubt:
+ * docs/memory-order.md.
  *
  * `group`, a literal, is the number of CTAs that multiply together: 1, or 2 for a CTA pair, the two
  * CTAs of a cluster whose ranks differ in the last bit. All instructions of a kernel have the same.
@@ -68,7 +72,7 @@ TCGEN05_CONSTANT uint32_t tcgen05_instruction_of(int m, int n, int bf16) {
 #define tcgen05_instruction(m, n) tcgen05_instruction_of(m, n, GEMM_BF16_ELEMENTS)
 
 #ifdef __CUDACC__
-#include "hopper/wgmma.h" /* ACC_n, the numbers of registers */
+#include "hopper/wgmma.h" /* ACC_n, the numbers of registers; no wgmma is issued */
 
 /* The functions of group 1 and group 2. */
 #define TCGEN05_DEFINE(group)                                                                      \
@@ -90,8 +94,8 @@ TCGEN05_CONSTANT uint32_t tcgen05_instruction_of(int m, int n, int bf16) {
     DEVICE void tcgen05_mma_##group(uint32_t d, uint64_t a, uint64_t b, uint32_t instruction,      \
                                     bool accumulate) {                                             \
         asm volatile("{ .reg .pred p; setp.ne.b32 p, %4, 0;\n\t"                                   \
-                     "tcgen05.mma.cta_group::" #group ".kind::f16 [%0], %1, %2, %3, p; }" ::"r"(d), \
-                     "l"(a), "l"(b), "r"(instruction), "r"((int)accumulate)                        \
+                     "tcgen05.mma.cta_group::" #group ".kind::f16 [%0], %1, %2, %3, p; }"          \
+                     ::"r"(d), "l"(a), "l"(b), "r"(instruction), "r"((int)accumulate)              \
                      : "memory");                                                                  \
     }                                                                                              \
     DEVICE void tcgen05_commit_##group(mbarrier_t *barrier) {                                      \
@@ -161,7 +165,8 @@ TCGEN05_DEFINE_LOAD(128)
 
 /* Loads n columns (8, 16, 32, 64 or 128) of the warp's 32 lanes: values[i] of a thread is column i
  * of its lane. The lane in `address` is the first of the warp's: 32 * (warp % 4); a warp reaches no
- * other lanes. A use of a value waits for it. A whole warp. */
+ * other lanes. A use of a value waits for it, and tells nothing of when the columns have been read.
+ * A whole warp. */
 #define tcgen05_load(n, values, address) TCGEN05_CALL(load, n)(values, address)
 /* This thread's loads are complete: the columns may be overwritten, once other threads know. A
  * whole warp. */

@@ -10,15 +10,15 @@
  * one compute capability. NVIDIA's whitepapers: "H100 Tensor Core GPU Architecture" (9.0), "A100
  * Tensor Core GPU Architecture" (8.0). */
 static double flops_per_cycle(const struct backend_info *device, enum gemm_type type) {
-    switch (device->compute_capability) {
-    case 0:
-    case 90:
-        return gemm_type_is_scaled(type) ? 8192 : 4096;
-    case 80:
-        return gemm_type_is_scaled(type) ? 0 : 2048;
-    default:
-        return 0;
+    const bool scaled = gemm_type_is_scaled(type);
+    if (device->compute_capability == 80) return scaled ? 0 : 2048;
+    for (int machine = 0; machine < MACHINES; ++machine) {
+        const struct gemm_machine_record *const m = gemm_machine_record((enum gemm_machine)machine);
+        if (device->compute_capability ? device->compute_capability == m->capability
+                                       : (int)device->machine == machine)
+            return (scaled ? 2 : 1) * m->flops_per_cycle;
     }
+    return 0;
 }
 
 double result_cycles(const struct kernel_result *result) {

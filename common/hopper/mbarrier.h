@@ -105,8 +105,9 @@ DEVICE void mbarrier_wait_cluster(const mbarrier_t *barrier, uint32_t parity) {
     } while (!done);
 }
 
-/* One arrival, and a wait, that order nothing but execution, within the cluster. For what is ordered
- * by fences of its own: tensor memory (blackwell/tcgen05.h). Any thread. */
+/* One arrival, and a wait, that order nothing but execution, within the cluster. For what has
+ * fences of its own: tensor memory (blackwell/tcgen05.h). Any thread. PTX ISA: mbarrier.arrive,
+ * mbarrier.try_wait (.relaxed). */
 DEVICE void mbarrier_arrive_relaxed(mbarrier_t *barrier) {
     asm volatile("mbarrier.arrive.relaxed.cluster.shared::cta.b64 _, [%0];"
                  ::"r"(shared_address(barrier))

@@ -34,7 +34,7 @@ struct sim_known; /* of other clusters: order/known.h */
  *   p: generic accesses of shared memory that happened before an async-proxy operation that follows
  *   g: the same for global memory
  *   known: all three, of threads of other clusters; NULL: nothing
- *   x: what has been executed before, by relaxed operations, too: order/tensor_shadow.h */
+ *   x: what has been executed before, in order or not; empty without tensor memory */
 struct sim_sync {
     struct sim_clock c, p, g;
     struct sim_known *known;
@@ -85,12 +85,12 @@ struct sim_thread {
     struct sim_cta *cta;
     int index; /* in the CTA */
     int lane;
-    uint64_t turns;           /* that the scheduler has given it */
-    int slot;                 /* of its generic accesses: index in the cluster */
-    uint32_t epoch;           /* of its next generic access; its own entry in c is not kept */
+    uint64_t turns;              /* that the scheduler has given it */
+    int slot;                    /* of its generic accesses: index in the cluster */
+    uint32_t epoch;              /* of its next generic access; its own entry in c is not kept */
     struct sim_clock c, p, g, x; /* C_T, P_T, G_T, X_T: order/clock.c */
-    struct sim_known *known;  /* the same of other clusters: order/known.c */
-    uint32_t acquired;        /* how often */
+    struct sim_known *known;     /* the same of other clusters: order/known.c */
+    uint32_t acquired;           /* how often */
     struct {
         uint32_t epoch, acquired; /* of the thread, at its latest proxy fence; epoch 0: none */
     } fence;
@@ -188,7 +188,7 @@ struct sim_cta {
     struct tensor_memory *tensor;    /* units/tcgen05_memory.c */
     const char *refused_file;        /* units/cluster_launch.c; NULL: it has seen no refusal */
     int refused_line;
-    struct sim_exit_call *at_exit;   /* called when its last thread has ended */
+    struct sim_exit_call *at_exit; /* called when its last thread has ended */
     struct sim_cta *next;
 };
 

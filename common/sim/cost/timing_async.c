@@ -84,7 +84,6 @@ struct busy time_umma(const struct sim_cta *cta, int m, int n, int group) {
     const uint64_t multiply = (uint64_t)n / (group == 2 && m == 128 ? 4 : 2);
     const uint64_t bytes = (uint64_t)(m + n) / (uint64_t)group * UMMA_ROW_BYTES;
     const uint64_t cycles = later(multiply, bytes / SHARED_PORT_BYTES);
-    const uint64_t begin =
-        book(&timing_sms[cta->sm].server[SERVER_TENSOR_CORE], sim_now(), cycles);
+    const uint64_t begin = book(&timing_sms[cta->sm].server[SERVER_TENSOR_CORE], sim_now(), cycles);
     return (struct busy){begin, begin + cycles, 0};
 }

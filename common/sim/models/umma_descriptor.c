@@ -12,8 +12,7 @@ const char *umma_descriptor_decode(uint64_t word, struct descriptor *out) {
     out->swizzle = (enum gemm_swizzle)((4 - swizzle / 2) & 3);
     if (word >> 14 & 3) return "bits 14-15, behind the start address, must be zero";
     if (word >> 30 & 3) return "bits 30-31, behind the leading byte offset, must be zero";
-    if ((word >> 46 & 7) != 1)
-        return "bits 46-48 must be 0b001: is it a descriptor of wgmma?";
+    if ((word >> 46 & 7) != 1) return "bits 46-48 must be 0b001: is it a descriptor of wgmma?";
     if (word >> 52 & 1) return "bit 52: sm_100a has no absolute leading dimension";
     if (word >> 53 & 0xff) return "bits 53-60, before the swizzle mode, must be zero";
     if (swizzle == 1)
@@ -33,8 +32,7 @@ const char *umma_instruction_decode(uint32_t word, int group, struct umma_instru
     if (word & 7) return "bits 0-2: sparse matrices are not simulated";
     if (word >> 3 & 1) return "bit 3, saturation, is for integers";
     if ((word >> 4 & 3) != 1) return "bits 4-5 must be 1: accumulators are fp32";
-    if (word >> 6 & 1 || word >> 23 & 1 || word >> 29 & 1)
-        return "bits 6, 23 and 29 must be zero";
+    if (word >> 6 & 1 || word >> 23 & 1 || word >> 29 & 1) return "bits 6, 23 and 29 must be zero";
     if (a > 1 || b > 1) return "bits 7-12: the types of .kind::f16 are 0, fp16, and 1, bf16";
     if (a != b) return "bits 7-12: A and B have the same type";
     if (word >> 13 & 3) return "bits 13-14: negated operands are not simulated";

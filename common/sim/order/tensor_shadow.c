@@ -1,9 +1,9 @@
 /* tensor_shadow.c: the rules of order in tensor memory. */
 #include "sim/order/tensor_shadow.h"
 
-#include <stdlib.h>
 #include <string.h>
 
+#include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
@@ -45,8 +45,7 @@ struct tensor_order *tensor_order_of(struct sim_thread *thread) {
 
 int tensor_slot(struct sim_thread *thread) {
     struct tensor_order *const order = tensor_order_of(thread);
-    if (!order->slot)
-        order->slot = sim_slot_new(thread->cta->cluster, "tcgen05.mma", true, thread);
+    if (!order->slot) order->slot = sim_slot_new(thread->cta->cluster, "tcgen05.mma", true, thread);
     return order->slot;
 }
 
@@ -61,8 +60,8 @@ static void *grown(struct sim_thread *thread, void *memory, uint32_t count, uint
 
 void tensor_fence_before(struct sim_thread *thread) {
     struct tensor_order *const order = tensor_order_of(thread);
-    order->fence = grown(thread, order->fence, order->fences, &order->fence_room,
-                         sizeof *order->fence);
+    order->fence =
+        grown(thread, order->fence, order->fences, &order->fence_room, sizeof *order->fence);
     order->fence[order->fences++] = thread->epoch;
 }
 
@@ -72,8 +71,7 @@ void tensor_fence_after(struct sim_thread *thread) {
 
 void tensor_wait_load(struct sim_thread *thread) {
     struct tensor_order *const order = tensor_order_of(thread);
-    order->wait =
-        grown(thread, order->wait, order->waits, &order->wait_room, sizeof *order->wait);
+    order->wait = grown(thread, order->wait, order->waits, &order->wait_room, sizeof *order->wait);
     order->wait[order->waits++] = (struct tensor_wait){thread->epoch, order->fences};
 }
 
@@ -88,18 +86,14 @@ enum verdict {
     NO_AFTER,      /* ... but for an after-fence in the second */
 };
 
-/* Does an order by releases and acquires need tcgen05.fence, too? The ISA can be read either way:
- * its patterns have relaxed operations with fences, and "the standard memory consistency model
- * synchronization mechanisms also apply". CUTLASS has no such fences. */
-static bool strict(void) {
-    static int known = -1;
-    if (known < 0) known = getenv("SIM_TENSOR_STRICT") != NULL;
-    return known;
-}
+/* Whether an order by releases and acquires needs tcgen05.fence, too, is in doubt. `strict`: it
+ * does. */
 
-static enum verdict by_clocks(const struct sim_thread *thread, bool synchronous, int slot,
-                              uint32_t epoch) {
-    if (!strict() && sim_clock_get(&thread->c, slot) >= epoch) return ORDERED;
+/* Something of slot `slot`, complete or fenced at `epoch`. `synchronous`: the instruction that
+ * comes after it needs no after-fence. */
+static enum verdict by_clocks(const struct sim_thread *thread, bool strict, bool synchronous,
+                              int slot, uint32_t epoch) {
+    if (!strict && sim_clock_get(&thread->c, slot) >= epoch) return ORDERED;
     if (sim_clock_get(&thread->x, slot) < epoch) return NO_ORDER;
     if (synchronous) return ORDERED;
     return sim_clock_get(&thread->tensor->after, slot) < epoch ? NO_AFTER : ORDERED;
@@ -107,20 +101,21 @@ static enum verdict by_clocks(const struct sim_thread *thread, bool synchronous,
 
 /* Something that `first` has done before it executed its before-fence number `fences`, at `epoch`
  * of its generic accesses. */
-static enum verdict across_threads(const struct sim_thread *thread, bool synchronous,
+static enum verdict across_threads(const struct sim_thread *thread, bool strict, bool synchronous,
                                    const struct sim_thread *first, uint32_t epoch,
                                    uint32_t fences) {
-    if (synchronous) return by_clocks(thread, true, first->slot, epoch);
-    if (!strict() && sim_clock_get(&thread->c, first->slot) >= epoch) return ORDERED;
+    if (synchronous) return by_clocks(thread, strict, true, first->slot, epoch);
+    if (!strict && sim_clock_get(&thread->c, first->slot) >= epoch) return ORDERED;
     if (sim_clock_get(&thread->x, first->slot) < epoch) return NO_ORDER;
     if (fences >= first->tensor->fences) return NO_BEFORE;
     /* A fence behind the arrival that the thread has waited for is too late. */
     if (sim_clock_get(&thread->x, first->slot) < first->tensor->fence[fences]) return NO_BEFORE;
-    return by_clocks(thread, false, first->slot, first->tensor->fence[fences]);
+    return by_clocks(thread, strict, false, first->slot, first->tensor->fence[fences]);
 }
 
-static enum verdict judge(const struct sim_thread *thread, enum tensor_access access, uint32_t key,
-                          const struct sim_thread *first, const struct tensor_record *then) {
+static enum verdict judge_by(const struct sim_thread *thread, bool strict,
+                             enum tensor_access access, uint32_t key,
+                             const struct sim_thread *first, const struct tensor_record *then) {
     const struct tensor_order *const theirs = first->tensor;
     const bool synchronous = access == TENSOR_FREE;
     if (then->access == TENSOR_LOAD) {
@@ -128,16 +123,25 @@ static enum verdict judge(const struct sim_thread *thread, enum tensor_access ac
         if (then->epoch >= theirs->waits) return NOT_WAITED;
         if (first == thread) return ORDERED;
         const struct tensor_wait *const wait = &theirs->wait[then->epoch];
-        return across_threads(thread, synchronous, first, wait->epoch, wait->fences);
+        return across_threads(thread, strict, synchronous, first, wait->epoch, wait->fences);
     }
     const bool pipelined = access == TENSOR_MMA && then->key == key;
     if (pipelined && first == thread) return ORDERED;
-    const enum verdict complete = by_clocks(thread, synchronous, theirs->slot, then->epoch);
+    const enum verdict complete = by_clocks(thread, strict, synchronous, theirs->slot, then->epoch);
     if (complete == ORDERED || !pipelined)
         return complete == NO_ORDER && then->epoch > theirs->commits ? NOT_COMMITTED : complete;
     /* In order of issue, if the threads are ordered. */
     if (then->fences >= theirs->fences) return complete == NO_AFTER ? NO_AFTER : NO_BEFORE;
-    return by_clocks(thread, false, first->slot, theirs->fence[then->fences]);
+    return by_clocks(thread, strict, false, first->slot, theirs->fence[then->fences]);
+}
+
+static enum verdict judge(const struct sim_thread *thread, enum tensor_access access, uint32_t key,
+                          const struct sim_thread *first, const struct tensor_record *then) {
+    const enum verdict verdict = judge_by(thread, false, access, key, first, then);
+    if (verdict != ORDERED || !all_doubtful_rules) return verdict;
+    const enum verdict stricter = judge_by(thread, true, access, key, first, then);
+    if (stricter != ORDERED) doubt_in_next_report(DOUBT_TENSOR_FENCE);
+    return stricter;
 }
 
 /* ---- reports ---- */

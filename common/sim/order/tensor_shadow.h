@@ -22,18 +22,18 @@ enum { TENSOR_CELL_COLUMNS = 8 };
 
 /* Of a thread that uses tensor memory. */
 struct tensor_order {
-    int slot;               /* of its multiplications; epoch: commits + 1; 0: it has none */
+    int slot; /* of its multiplications; epoch: commits + 1; 0: it has none */
     uint32_t commits;
     struct sim_clock after; /* C at the latest fence::after_thread_sync */
     uint32_t *fence;        /* the thread's epoch at each fence::before_thread_sync */
     struct tensor_wait {
         uint32_t epoch, fences; /* of the thread, at each wait::ld */
-    } *wait;
+    } * wait;
     uint32_t fences, fence_room, waits, wait_room;
-    /* units/tcgen05.c: its latest multiplication that is not complete, and what can be used again. */
+    /* units/tcgen05.c: its latest multiplication that is under way, what can be used again. */
     struct sim_job *last;
     struct operation *pool;
-    uint64_t busy_until;  /* the Tensor Core, with its multiplications */
+    uint64_t busy_until; /* the Tensor Core, with its multiplications */
 };
 
 struct tensor_shadow;
@@ -46,7 +46,7 @@ void tensor_fence_after(struct sim_thread *thread);
 void tensor_wait_load(struct sim_thread *thread);
 
 enum tensor_access {
-    TENSOR_MMA,  /* writes, and reads if it accumulates */
+    TENSOR_MMA, /* writes, and reads if it accumulates */
     TENSOR_LOAD,
     TENSOR_FREE, /* tcgen05.dealloc, which is synchronous */
 };

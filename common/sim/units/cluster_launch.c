@@ -18,6 +18,7 @@
 #include "sim/cost/timing_model.h"
 #include "sim/order/shadow.h"
 #include "sim/units/mbarrier_table.h"
+#include "sim/units/tcgen05_memory.h"
 
 #define ANSWER_MARK 0xc1c0c1c0u
 
@@ -41,6 +42,7 @@ static void cancel_job(struct sim_job *job) { free(job); }
 void sim_cluster_try_cancel(struct b128 *where, uint64_t *barrier) {
     struct sim_thread *const thread = sim_thread();
     struct sim_cta *const cta = thread->cta;
+    if (!sim.tensor_memory) tcgen05_no_machine("clusterlaunchcontrol.try_cancel");
     if (cta->refused_file)
         sim_hazard("cluster-refused", thread,
                    "asks for another cluster, although this CTA has seen a refusal at %s:%d\n"
@@ -48,8 +50,9 @@ void sim_cluster_try_cancel(struct b128 *where, uint64_t *barrier) {
                    source_name(cta->refused_file), cta->refused_line);
     struct request *const request = host_zeroed(1, sizeof *request, "a request for a cluster");
     request->place = sim_shared_at(where, sizeof *where, sizeof *where);
-    struct mbarrier_record *const record = mbarrier_find(
-        sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), "clusterlaunchcontrol.try_cancel");
+    struct mbarrier_record *const record =
+        mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier),
+                      "clusterlaunchcontrol.try_cancel");
     request->job.complete = answer;
     request->job.cancel = cancel_job;
     request->job.cluster = cta->cluster;

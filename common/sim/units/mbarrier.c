@@ -280,8 +280,7 @@ void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread
                   "cp.async.mbarrier.arrive: there is no longer an mbarrier at %s",
                   sim_where(place.cta, place.offset, where, sizeof where));
     sim_clock_raise(place.cta->cluster, &record->current.c, slot, epoch);
-    if (place.cta->cluster->tensor_group)
-        sim_clock_raise(place.cta->cluster, &record->current.x, slot, epoch);
+    if (sim.tensor_memory) sim_clock_raise(place.cta->cluster, &record->current.x, slot, epoch);
     mbarrier_count_arrival(record, thread, MBARRIER_ONE_ARRIVAL);
 }
 
@@ -447,7 +446,8 @@ static void await(const uint64_t *barrier, uint32_t parity, bool cluster_scope, 
     if (relaxed) {
         sim_acquire_executed(thread, &record->completed);
         sim_acquire_executed(thread, &record->completed_cluster);
-        sim_clock_raise(record->cta->cluster, &thread->x, record->slot, record->state.phase);
+        if (sim.tensor_memory)
+            sim_clock_raise(record->cta->cluster, &thread->x, record->slot, record->state.phase);
         event(SIM_EVENT_BARRIER_PASS, record, thread, 0, false);
         sim_advance(MBARRIER_TRY_WAIT_CYCLES);
     } else {

@@ -19,8 +19,6 @@ struct cluster_arrival {
     int line;
 };
 struct cluster_arrival cluster_arrival_of(const struct sim_thread *thread);
-/* Has the thread waited at the cluster's barrier, so that all CTAs of the cluster have begun? */
-bool cluster_has_met(const struct sim_thread *thread);
 /* Has a thread of the CTA waited there since this thread, of another CTA, has ended? */
 bool cluster_barrier_follows_end(const struct sim_cta *cta, const struct sim_thread *thread);
 /* For a report that a CTA may have ended when a thread that has so arrived accesses it: what to do.

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "blackwell/tcgen05.h"
+#include "sim/core/doubt.h"
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
 #include "sim/core/jobs.h"
@@ -36,11 +37,14 @@ struct operation {
     struct umma_instruction shape;
     struct descriptor a, b;
     bool accumulate;
+    struct busy busy; /* the Tensor Core, with it */
+    const char *file;
+    int line;
     /* of a commit */
     struct sim_shared_place barrier;
     uint16_t cta_mask;
     uint32_t epoch;
-    struct sim_sync known; /* what the thread knew of async units */
+    struct sim_sync known;  /* what the thread knew of async units */
     struct operation *next; /* in the thread's pool */
 };
 
@@ -106,6 +110,19 @@ static void fetch(const struct sim_cta *cta, const struct descriptor *d, char op
 
 /* ---- multiplications ---- */
 
+static void report(const struct operation *op, const struct sim_cta *cta) {
+    const uint64_t now = sim_now();
+    const struct sim_event e = {.kind = SIM_EVENT_WGMMA,
+                                .begin = sim_timed() ? op->busy.begin : now,
+                                .end = sim_timed() ? op->busy.end : now,
+                                .cta = cta,
+                                .thread = op->thread->index,
+                                .argument = op->shape.n,
+                                .file = op->file,
+                                .line = op->line};
+    sim_event_hook(&e);
+}
+
 /* Each CTA has half of B, and multiplies its rows of A with all of it. */
 static void multiply(struct sim_job *job) {
     static struct wgmma_operand a, b;
@@ -126,6 +143,8 @@ static void multiply(struct sim_job *job) {
             for (int r = 0; r < WGMMA_M; ++r)
                 memcpy(&word[r][op->column], d + r * s->n, (size_t)s->n * sizeof *d);
         }
+    for (int i = 0; i < op->group && sim_recording(); ++i)
+        report(op, op->cta[i]);
     end_of(op);
 }
 
@@ -167,7 +186,8 @@ void sim_tcgen05_mma(int group, uint32_t d, uint64_t a, uint64_t b, uint32_t ins
     const uint32_t key = instruction ^ (uint32_t)op->column << 8;
     for (int i = 0; i < group; ++i) {
         struct sim_cta *const cta =
-            &thread->cta->cluster->cta[group == 1 ? thread->cta->rank : (thread->cta->rank & ~1) + i];
+            &thread->cta->cluster
+                 ->cta[group == 1 ? thread->cta->rank : (thread->cta->rank & ~1) + i];
         check_target_alive(cta, "tcgen05.mma");
         op->cta[i] = cta;
         struct tensor_memory *const memory =
@@ -180,6 +200,9 @@ void sim_tcgen05_mma(int group, uint32_t d, uint64_t a, uint64_t b, uint32_t ins
     const struct busy busy = time_umma(op->cta[0], shape.m, shape.n, group);
     ++sim_statistics.wgmma;
     sim_statistics.products += (unsigned)shape.m * 16u * (unsigned)shape.n;
+    op->busy = busy;
+    op->file = thread->self.file;
+    op->line = thread->self.line;
     thread->tensor->busy_until = busy.end;
     start(op, busy.end);
     sim_advance(UMMA_ISSUE_CYCLES);
@@ -195,26 +218,36 @@ struct commit_watch {
     struct mbarrier_record *record;
     int under_way;
     uint32_t phase; /* number of completed phases that covers the latest that has arrived */
-    const struct sim_thread *issuer;
-    const char *file; /* of the latest */
+    const struct sim_thread *issuer; /* of the latest */
+    uint32_t epoch;                  /* of that one's multiplications, when it was issued */
+    const char *file;
     int line;
 };
 
+/* Has a thread of the CTA come so far, in order or not? */
+static bool cta_has_seen(const struct sim_cta *cta, int slot, uint32_t epoch) {
+    for (int i = 0; i < cta->threads; ++i)
+        if (sim_clock_get(&cta->thread[i].x, slot) >= epoch) return true;
+    return cta_is_ordered_after(cta, slot, epoch);
+}
+
+/* A wait for a later commit of the thread may stand for this one. */
 static void at_cta_exit(struct sim_exit_call *call) {
     const struct commit_watch *const watch = (struct commit_watch *)call;
     const struct mbarrier_record *const record = watch->record;
-    bool waited = !watch->under_way && cta_is_ordered_after(record->cta, record->slot, watch->phase);
-    for (int i = 0; i < record->cta->threads && !waited && !watch->under_way; ++i)
-        waited = sim_clock_get(&record->cta->thread[i].x, record->slot) >= watch->phase;
+    const bool later = cta_has_seen(record->cta, watch->issuer->tensor->slot, watch->epoch);
+    if (!watch->under_way && cta_has_seen(record->cta, record->slot, watch->phase)) return;
+    if (later && !all_doubtful_rules) return;
     char name[256];
-    if (!waited)
-        sim_hazard_at("exit-before-commit", watch->file, watch->line, watch->issuer,
-                      "the CTA ends, and no thread of it has waited for the arrival of this commit\n"
-                      "    %s\n    Wait for the last phases before the end: producer_tail().",
-                      mbarrier_name(record, name, sizeof name));
+    if (later) doubt_in_next_report(DOUBT_COMMIT_BEFORE_EXIT);
+    sim_hazard_at("exit-before-commit", watch->file, watch->line, watch->issuer,
+                  "the CTA ends, and no thread of it has waited for the arrival of this commit\n"
+                  "    %s\n    Wait for the last phases before the end: producer_tail().",
+                  mbarrier_name(record, name, sizeof name));
 }
 
-static void watch_commit(struct mbarrier_record *record, const struct sim_thread *issuer) {
+static void watch_commit(struct mbarrier_record *record, const struct sim_thread *issuer,
+                         uint32_t epoch) {
     struct commit_watch *watch = record->commits;
     if (!watch) {
         watch = record->commits = sim_arena_alloc(record->cta->cluster, sizeof *watch);
@@ -224,6 +257,7 @@ static void watch_commit(struct mbarrier_record *record, const struct sim_thread
     }
     ++watch->under_way;
     watch->issuer = issuer;
+    watch->epoch = epoch;
     watch->file = issuer->self.file;
     watch->line = issuer->self.line;
 }
@@ -257,11 +291,15 @@ void sim_tcgen05_commit(int group, uint64_t *barrier, uint16_t cta_mask) {
     op->thread = thread;
     op->barrier = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
     op->cta_mask = cta_mask;
-    for (unsigned rank = 0; cta_mask >> rank; ++rank)
-        if (cta_mask >> rank & 1)
-            watch_commit(mbarrier_find(sim_shared_map(op->barrier, rank), "tcgen05.commit"), thread);
     tensor_slot(thread);
     op->epoch = ++order->commits;
+    if (!cta_mask) sim_fatal("cta-mask", thread, "tcgen05.commit: the mask selects no CTA");
+    for (unsigned rank = 0; cta_mask >> rank; ++rank) {
+        if (!(cta_mask >> rank & 1)) continue;
+        const struct sim_shared_place place = sim_shared_map(op->barrier, rank);
+        check_target_alive(place.cta, "tcgen05.commit");
+        watch_commit(mbarrier_find(place, "tcgen05.commit"), thread, op->epoch);
+    }
     tensor_fence_before(thread);
     sim_release_async_only(thread, &op->known);
     const uint64_t end = order->busy_until > sim_now() ? order->busy_until : sim_now();

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "sim/core/collective.h"
+#include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/run.h"
@@ -28,11 +29,12 @@ static void give_back(struct tensor_memory *memory, const struct tensor_allocati
 static void at_cta_exit(struct sim_exit_call *call) {
     struct tensor_memory *const memory = (struct tensor_memory *)call;
     for (const struct tensor_allocation *a = memory->allocations; a; a = a->next) {
-        sim_hazard_at("tensor-not-freed", a->file, a->line, a->thread,
-                      "the CTA ends without a tcgen05_dealloc() of these %d columns\n"
-                      "    Every allocation has to be freed before the kernel ends: the next CTA on "
-                      "this SM would wait\n    for the columns without end.",
-                      a->columns);
+        sim_hazard_at(
+            "tensor-not-freed", a->file, a->line, a->thread,
+            "the CTA ends without a tcgen05_dealloc() of these %d columns\n"
+            "    Every allocation has to be freed before the kernel ends: the next CTA on "
+            "this SM would wait\n    for the columns without end.",
+            a->columns);
         give_back(memory, a);
     }
 }
@@ -42,7 +44,7 @@ static void at_cta_exit(struct sim_exit_call *call) {
 static struct tensor_pool {
     struct tensor_allocation *block[TENSOR_BLOCKS]; /* whose these 32 columns are */
     struct tensor_memory *waiting;                  /* CTAs that wait for columns, oldest first */
-} *pools;
+} * pools;
 
 void tensor_launch_begins(void) {
     free(pools);
@@ -70,8 +72,16 @@ static struct tensor_memory *memory_of(struct sim_cta *cta) {
     return cta->tensor = memory;
 }
 
+void tcgen05_no_machine(const char *operation) {
+    sim_fatal("wrong-machine", sim_thread(),
+              "%s: Hopper has no such instruction\n"
+              "    In the kernel's record, set .machine = MACHINE_BLACKWELL.",
+              operation);
+}
+
 void tcgen05_check_group(int group, const char *operation) {
     struct sim_cluster *const cluster = sim_thread()->cta->cluster;
+    if (!sim.tensor_memory) tcgen05_no_machine(operation);
     if (group == 2 && cluster->ctas % 2)
         sim_fatal("tensor-group", sim_thread(),
                   "%s.cta_group::2 in a cluster of %d: a CTA pair is two CTAs of a cluster",
@@ -116,8 +126,8 @@ struct alloc_call {
 
 static void check_columns(int columns, const char *operation) {
     if (columns < TENSOR_BLOCK || columns > TENSOR_COLUMNS || (columns & (columns - 1)))
-        sim_fatal("tensor-columns", sim_thread(),
-                  "%s of %d columns: a power of two from 32 to 512", operation, columns);
+        sim_fatal("tensor-columns", sim_thread(), "%s of %d columns: a power of two from 32 to 512",
+                  operation, columns);
 }
 
 static int find_columns(const struct tensor_pool *pool, int columns) {
@@ -150,7 +160,7 @@ static struct sim_cta *peer_of(const struct sim_cta *cta) {
 /* Has the thread, by any barrier, heard of a thread of the CTA? */
 static bool has_heard_of(const struct sim_thread *thread, const struct sim_cta *cta) {
     for (int i = 0; i < cta->threads; ++i)
-        if (sim_clock_get(&thread->c, cta->thread[i].slot)) return true;
+        if (sim_clock_get(&thread->x, cta->thread[i].slot)) return true;
     return false;
 }
 
@@ -163,7 +173,7 @@ static bool pair_meets(struct sim_warp *warp, int group, const char *name, const
         execute(warp, call);
         return true;
     }
-    if (!cluster_has_met(warp->thread[0]) && !has_heard_of(warp->thread[0], peer_of(warp->cta)))
+    if (!has_heard_of(warp->thread[0], peer_of(warp->cta)))
         sim_hazard("tensor-pair-not-launched", warp->thread[0],
                    "%s.cta_group::2 by a warp that does not know whether the other CTA of the pair "
                    "has begun\n    put cluster_sync() or cluster_sync_relaxed() before it",
@@ -177,8 +187,8 @@ static bool pair_meets(struct sim_warp *warp, int group, const char *name, const
         return false;
     }
     if (other->pending_name != name)
-        sim_fatal("tensor-pair", warp->thread[0],
-                  "%s while the other CTA of the pair is at %s", name, other->pending_name);
+        sim_fatal("tensor-pair", warp->thread[0], "%s while the other CTA of the pair is at %s",
+                  name, other->pending_name);
     struct sim_warp *const first = other->pending;
     other->pending = NULL;
     execute(first, other->pending_call);
@@ -206,8 +216,9 @@ static void alloc(struct sim_warp *warp, const void *object) {
     if (first < 0) /* of a pair: waiting for the columns of two SMs is not simulated */
         sim_fatal("tensor-full", thread, "tcgen05.alloc: %d columns are not free", call->columns);
     struct tensor_allocation *const a = sim_arena_alloc(warp->cta->cluster, sizeof *a);
-    *a = (struct tensor_allocation){first * TENSOR_BLOCK, call->columns,     thread, thread->epoch,
-                                    thread->self.file,    thread->self.line, memory->allocations};
+    *a = (struct tensor_allocation){first * TENSOR_BLOCK, call->columns,     thread,
+                                    thread->epoch,        thread->self.file, thread->self.line,
+                                    memory->allocations};
     memory->allocations = a;
     for (int i = 0; i < call->columns / TENSOR_BLOCK; ++i)
         pool->block[first + i] = memory->block[first + i] = a;
@@ -260,8 +271,8 @@ static bool alloc_warp(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
 }
 
 void sim_tcgen05_alloc(int group, uint32_t *address, int columns) {
-    struct alloc_call call = {
-        group, sim_shared_at(address, sizeof *address, sizeof *address), columns};
+    struct alloc_call call = {group, sim_shared_at(address, sizeof *address, sizeof *address),
+                              columns};
     sim_warp_collective("tcgen05.alloc", &call, alloc_warp);
     sim_advance(TENSOR_ALLOC_CYCLES);
     sim_maybe_yield();
@@ -287,6 +298,20 @@ struct dealloc_call {
     int columns;
 };
 
+/* The two CTAs of a pair allocate together, but neither waits for the other: a warp that frees must
+ * know that the other has allocated. */
+static void check_peer_allocated(const struct sim_thread *thread, uint32_t address) {
+    const struct tensor_allocation *a = memory_of(peer_of(thread->cta))->allocations;
+    while (a && (uint32_t)a->column != address)
+        a = a->next;
+    if (a && sim_clock_get(&thread->x, a->thread->slot) < a->epoch)
+        sim_hazard(
+            "tensor-alloc-order", thread,
+            "tcgen05.dealloc: not ordered after the allocation by the other CTA of the pair, "
+            "at %s:%d\n    put cluster_sync() between the two",
+            source_name(a->file), a->line);
+}
+
 static void dealloc(struct sim_warp *warp, const void *object) {
     const struct dealloc_call *const call = object;
     struct sim_thread *const thread = warp->thread[0];
@@ -301,6 +326,7 @@ static void dealloc(struct sim_warp *warp, const void *object) {
                   "tcgen05.dealloc of %d columns at 0x%x: there is no such allocation",
                   call->columns, call->address);
     *link = a->next;
+    if (call->group == 2) check_peer_allocated(thread, call->address);
     tensor_touch(thread, warp->cta, memory->shadow, TENSOR_FREE, 0, TENSOR_LANES, a->column,
                  a->columns, 0, false);
     give_back(memory, a);
@@ -328,7 +354,8 @@ struct load_call {
 
 static bool load(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     const struct load_call *const call = operand[0];
-    const int lane = tensor_lane(call->address), column = tensor_column(call->address);
+    const int column = tensor_column(call->address);
+    int lane = tensor_lane(call->address);
     const int own = warp->index % WARPGROUP_WARPS * WARP_SIZE;
     for (int i = 1; i < WARP_SIZE; ++i)
         if (((const struct load_call *)operand[i])->address != call->address)
@@ -336,14 +363,15 @@ static bool load(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
                       "tcgen05.ld at 0x%x, and at 0x%x in the warp's first lane\n"
                       "    All lanes must pass the same address: that of the warp's first lane.",
                       ((const struct load_call *)operand[i])->address, call->address);
+    if (lane == 0 && !all_doubtful_rules) lane = own; /* kernels in use rely on it */
+    if (lane == 0 && own) doubt_in_next_report(DOUBT_TENSOR_LANE);
     if (lane != own)
         sim_fatal("tensor-lane", warp->thread[0],
                   "tcgen05.ld of lanes %d to %d: warp %d of a warpgroup reaches lanes %d to %d\n"
                   "    Add 32 * (warp %% 4) << 16 to the address, or let another warp load.",
                   lane, lane + WARP_SIZE - 1, warp->index % WARPGROUP_WARPS, own,
                   own + WARP_SIZE - 1);
-    struct tensor_memory *const memory =
-        tensor_memory_at(warp->cta, column, call->n, "tcgen05.ld");
+    struct tensor_memory *const memory = tensor_memory_at(warp->cta, column, call->n, "tcgen05.ld");
     for (int i = 0; i < WARP_SIZE; ++i) {
         const struct load_call *const mine = operand[i];
         tensor_touch(warp->thread[i], warp->cta, memory->shadow, TENSOR_LOAD, lane + i, 1, column,

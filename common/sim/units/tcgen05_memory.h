@@ -30,7 +30,7 @@ struct tensor_memory {
     struct sim_warp *alloc_warp; /* waits for columns, while it is in its SM's list */
     const void *alloc_call;
     struct tensor_memory *next_waiting;
-    struct sim_warp *pending;                       /* waits for the other CTA of its pair; NULL */
+    struct sim_warp *pending; /* waits for the other CTA of its pair; NULL */
     const void *pending_call;
     const char *pending_name;
     const char *relinquished_file; /* NULL: it may allocate */
@@ -45,6 +45,8 @@ static inline int tensor_column(uint32_t address) { return (int)(address & 0xfff
 struct tensor_memory *tensor_memory_at(struct sim_cta *cta, int column, int columns,
                                        const char *operation);
 void tensor_launch_begins(void);
+/* Ends the launch: the kernel is for Hopper. */
+void tcgen05_no_machine(const char *operation);
 /* All tcgen05 instructions of a kernel have the same group. */
 void tcgen05_check_group(int group, const char *operation);
 

@@ -237,8 +237,8 @@ void sim_tma_load(void *shared, const struct tensor_map *map, int row, int colum
 
 void sim_tma_load_pair(void *shared, const struct tensor_map *map, int row, int column,
                        uint64_t *barrier) {
-    load_box(shared, map, (struct tma_at){2, {column, row}}, barrier,
-             1u << sim_self->cluster_rank, true, "TMA load");
+    load_box(shared, map, (struct tma_at){2, {column, row}}, barrier, 1u << sim_self->cluster_rank,
+             true, "TMA load");
 }
 
 void sim_tma_load_multicast(void *shared, const struct tensor_map *map, int row, int column,

@@ -3,7 +3,7 @@
 # header, mains of programs, or files that a tool wants under that name.
 set -u
 cd "$1" || exit 2
-twice=$(find . -type f ! -path './sim/hopper/*' ! -name main.c ! -name CMakeLists.txt \
+twice=$(find . -type f ! -path './sim/hopper/*' ! -path './sim/blackwell/*' ! -name main.c ! -name CMakeLists.txt \
     ! -name __pycache__ | sed 's|.*/||' | sort | uniq -d)
 [ -z "$twice" ] && exit 0
 for name in $twice; do
