@@ -142,7 +142,7 @@ struct gemm_kernel {
     const struct problem_kind *kind; /* gemm_matrices.h; NULL: D = A * B */
     bool along_n;                    /* of a kind: its main loop goes along n, tile_k at a time */
     struct gemm_boundary boundaries[GEMM_BOUNDARIES]; /* gemm_boundaries.h */
-    enum gemm_machine machine; /* of all others Hopper */
+    enum gemm_machine machine;                        /* of all others Hopper */
     bool refused; /* by the compiler: cmake/does_not_compile.c */
 };
 
