@@ -33,6 +33,7 @@ struct tensor_order {
     /* units/tcgen05.c: its latest multiplication that is under way, what can be used again. */
     struct sim_job *last;
     struct operation *pool;
+    struct operation *first_commit, *last_commit; /* under way */
     uint64_t busy_until; /* the Tensor Core, with its multiplications */
 };
 

@@ -3,8 +3,8 @@
  * commits that tell of it.
  *
  * Operands in shared memory are read, and accumulators written, when the operation completes, as
- * late as the schedule has it. A thread's multiplications complete in their order. A commit comes
- * after those before it, and in no order with what follows them.
+ * late as the schedule has it. A thread's multiplications complete in their order. A commit arrives
+ * after those before it and after earlier commits, and in no order with what follows them.
  */
 #include <string.h>
 
@@ -44,8 +44,10 @@ struct operation {
     struct sim_shared_place barrier;
     uint16_t cta_mask;
     uint32_t epoch;
-    struct sim_sync known;  /* what the thread knew of async units */
-    struct operation *next; /* in the thread's pool */
+    struct sim_sync known; /* what the thread knew of async units */
+    bool arrived;
+    struct operation *later; /* the thread\'s next commit, while it is under way */
+    struct operation *next;  /* in the thread's pool */
 };
 
 static struct operation *new_operation(struct sim_thread *thread) {
@@ -265,8 +267,8 @@ static void watch_commit(struct mbarrier_record *record, const struct sim_thread
 /* The arrival tells that the multiplications are complete, and so that the copies are whose data
  * they have read: whatever async units have done before the commit. Of the thread's own loads and
  * stores it tells nothing. */
-static void arrive(struct sim_job *job) {
-    struct operation *const op = (struct operation *)job;
+static void arrive(struct operation *op) {
+    op->arrived = true;
     for (unsigned rank = 0; op->cta_mask >> rank; ++rank) {
         if (!(op->cta_mask >> rank & 1)) continue;
         const struct sim_shared_place place = sim_shared_map(op->barrier, rank);
@@ -279,6 +281,16 @@ static void arrive(struct sim_job *job) {
         sim_mbarrier_arrive_landed(place, op->thread, tensor_slot(op->thread), op->epoch,
                                    sim_now());
     }
+}
+
+static void commit_completes(struct sim_job *job) {
+    struct operation *const op = (struct operation *)job;
+    struct tensor_order *const order = op->thread->tensor;
+    while (!op->arrived) {
+        struct operation *const first = order->first_commit;
+        order->first_commit = first->later;
+        arrive(first);
+    }
     end_of(op);
 }
 
@@ -287,7 +299,7 @@ void sim_tcgen05_commit(int group, uint64_t *barrier, uint16_t cta_mask) {
     struct tensor_order *const order = tensor_order_of(thread);
     tcgen05_check_group(group, "tcgen05.commit");
     struct operation *const op = new_operation(thread);
-    op->job.complete = arrive;
+    op->job.complete = commit_completes;
     op->thread = thread;
     op->barrier = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
     op->cta_mask = cta_mask;
@@ -302,6 +314,11 @@ void sim_tcgen05_commit(int group, uint64_t *barrier, uint16_t cta_mask) {
     }
     tensor_fence_before(thread);
     sim_release_async_only(thread, &op->known);
+    if (order->first_commit)
+        order->last_commit->later = op;
+    else
+        order->first_commit = op;
+    order->last_commit = op;
     const uint64_t end = order->busy_until > sim_now() ? order->busy_until : sim_now();
     start(op, end + UMMA_COMMIT_CYCLES);
     sim_advance(UMMA_ISSUE_CYCLES);
