@@ -34,7 +34,7 @@ struct tensor_order {
     struct sim_job *last;
     struct operation *pool;
     struct operation *first_commit, *last_commit; /* under way */
-    uint64_t busy_until; /* the Tensor Core, with its multiplications */
+    uint64_t busy_until;                          /* the Tensor Core, with its multiplications */
 };
 
 struct tensor_shadow;

@@ -1,6 +1,6 @@
 /*
- * unit_umma_descriptor.c RECORD: the descriptors of tcgen05.mma, encoded by the wrappers and decoded
- * by the simulator, against a record of another encoder; what the decoder must refuse.
+ * unit_umma_descriptor.c RECORD: the descriptors of tcgen05.mma, encoded by the wrappers and
+ * decoded by the simulator, against a record of another encoder; what the decoder must refuse.
  */
 #include "sim/models/umma_descriptor.h"
 
