@@ -214,7 +214,11 @@ static void alloc(struct sim_warp *warp, const void *object) {
     struct tensor_pool *const pool = &pools[warp->cta->sm];
     const int first = find_columns(pool, call->columns);
     if (first < 0) /* of a pair: waiting for the columns of two SMs is not simulated */
-        sim_fatal("tensor-full", thread, "tcgen05.alloc: %d columns are not free", call->columns);
+        sim_fatal(
+            "simulator-limit", thread,
+            "tcgen05.alloc of a pair: %d columns are not free, and that a pair waits for them is "
+            "not simulated",
+            call->columns);
     struct tensor_allocation *const a = sim_arena_alloc(warp->cta->cluster, sizeof *a);
     *a = (struct tensor_allocation){first * TENSOR_BLOCK, call->columns,     thread,
                                     thread->epoch,        thread->self.file, thread->self.line,
