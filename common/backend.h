@@ -60,7 +60,7 @@ struct backend_info {
     int gpus_open; /* of these, the ones that kernels for several GPUs use: options.gpus, or 1 */
     char driver[32], toolkit[32]; /* empty: not known */
     int compute_capability;       /* 80 for 8.0; 0: of the simulator, which runs every kernel */
-    enum gemm_machine machine;    /* that is simulated */
+    enum gemm_machine machine;    /* that the kernels of the run are for */
     int sm_count;
     size_t smem_bytes;    /* the most that a CTA may have; 0: no limit that this backend knows */
     size_t memory_bytes;  /* free memory */

@@ -76,6 +76,7 @@ enum exit_code backend_open(const struct backend_options *options, struct backen
 
     info->backend = "cuda";
     info->compute_capability = 10 * properties.major + properties.minor;
+    info->machine = options->machine;
     info->smem_bytes = properties.sharedMemPerBlockOptin;
     int ordinals[GEMM_DEVICES] = {gpu_state.ordinal};
     info->gpus = gpu_state.is_hopper ? devices_find(gpu_state.ordinal, ordinals) : 1;
