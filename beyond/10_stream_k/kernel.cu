@@ -41,12 +41,12 @@ struct smem {
 /* ---- who computes what ---- */
 
 /* K-tiles k_begin .. k_end - 1 of a pair: of a tile for each CTA of the cluster. */
-struct piece {
+struct part {
     int pair, k_begin, k_end;
 };
 
-/* What is left to do for this cluster: whole pairs, then its stretch, the last piece first. So the
- * sums that another cluster waits for are stored early. The piece that needs sums of others comes
+/* What is left to do for this cluster: whole pairs, then its stretch, the last part first. So the
+ * sums that another cluster waits for are stored early. The part that needs sums of others comes
  * last, and waits only for clusters of lower index. The launch is cooperative, so all clusters of
  * the grid run at once, or none does. In this kernel args->items is the number of complete rounds,
  * not of items. */
@@ -62,9 +62,9 @@ DEVICE int64_t stretch_begin(const struct gemm_args *args, int cluster) {
     return (int64_t)(pairs - args->items * clusters) * args->tiles_k * cluster / clusters;
 }
 
-/* The number of the first k-tile of a piece's pair; negative in the rounds that are not cut. */
-DEVICE int64_t pair_begin(const struct gemm_args *args, struct piece piece) {
-    return (int64_t)(piece.pair - args->items * (int)(gridDim.x / CLUSTER)) * args->tiles_k;
+/* The number of the first k-tile of a part's pair; negative in the rounds that are not cut. */
+DEVICE int64_t pair_begin(const struct gemm_args *args, struct part part) {
+    return (int64_t)(part.pair - args->items * (int)(gridDim.x / CLUSTER)) * args->tiles_k;
 }
 
 DEVICE struct work whole_work(const struct gemm_args *args) {
@@ -75,49 +75,50 @@ DEVICE struct work whole_work(const struct gemm_args *args) {
     return work;
 }
 
-/* Takes the next piece; false if there is none. */
-DEVICE bool next_piece(const struct gemm_args *args, struct work *work, struct piece *piece) {
+/* Takes the next part; false if there is none. */
+DEVICE bool next_part(const struct gemm_args *args, struct work *work, struct part *part) {
     const int clusters = gridDim.x / CLUSTER;
     if (work->round < args->items) {
-        piece->pair = work->round++ * clusters + blockIdx.x / CLUSTER;
-        piece->k_begin = 0;
-        piece->k_end = args->tiles_k;
+        part->pair = work->round++ * clusters + blockIdx.x / CLUSTER;
+        part->k_begin = 0;
+        part->k_end = args->tiles_k;
         return true;
     }
     if (work->end == work->begin) return false;
-    piece->pair = args->items * clusters + (int)((work->end - 1) / args->tiles_k);
-    const int64_t first = pair_begin(args, *piece);
-    piece->k_end = (int)(work->end - first);
+    part->pair = args->items * clusters + (int)((work->end - 1) / args->tiles_k);
+    const int64_t first = pair_begin(args, *part);
+    part->k_end = (int)(work->end - first);
     work->end = first > work->begin ? first : work->begin;
-    piece->k_begin = (int)(work->end - first);
+    part->k_begin = (int)(work->end - first);
     return true;
 }
 
-/* This CTA's tile of a piece. */
-DEVICE struct tile tile_of(const struct gemm_args *args, struct piece piece) {
+/* This CTA's tile of a part. */
+DEVICE struct tile tile_of(const struct gemm_args *args, struct part part) {
     const int tiles_m = (args->tiles_m + CLUSTER - 1) / CLUSTER;
-    struct tile tile = tile_at(piece.pair, tiles_m, args->tiles_n);
+    struct tile tile = tile_at(part.pair, tiles_m, args->tiles_n);
     tile.m = tile.m * CLUSTER + cluster_rank();
     return tile;
 }
 
 /* ---- sums for another cluster ---- */
 
-/* The place of this thread's accumulators of a CTA's piece that lacks its pair's end, at most one:
- * [cta][half][chunk][thread], so that a warp moves 512 consecutive bytes. */
-DEVICE struct b128 *sums_of(const struct gemm_args *args, int cta, int half) {
-    return (struct b128 *)args->workspace + ((int64_t)cta * CONSUMERS + half) * CHUNKS * 128 +
+/* Where this thread's accumulators are in the workspace: [place][half][chunk][thread], so that a
+ * warp moves 512 consecutive bytes. A place is a CTA here: it stores sums at most once. */
+DEVICE struct b128 *sums_of(const struct gemm_args *args, int place, int half) {
+    return (struct b128 *)args->workspace + ((int64_t)place * CONSUMERS + half) * CHUNKS * 128 +
            threadIdx.x % 128;
 }
 
 /* The flag that is set when these sums are stored; zero again at the end of the launch. */
-DEVICE uint32_t *flag_of(const struct gemm_args *args, int cta, int half) {
-    return &args->tile_counter[cta * CONSUMERS + half];
+DEVICE uint32_t *flag_of(const struct gemm_args *args, int place, int half) {
+    return &args->tile_counter[place * CONSUMERS + half];
 }
 
 /* Stores the sums for the cluster that has the tile's end. One warpgroup. */
-DEVICE void leave_sums(const struct gemm_args *args, int half, const float acc[BN / 2]) {
-    struct b128 *to = sums_of(args, blockIdx.x, half);
+DEVICE void leave_sums(const struct gemm_args *args, int place, int half,
+                       const float acc[BN / 2]) {
+    struct b128 *to = sums_of(args, place, half);
     UNROLL for (int i = 0; i < CHUNKS; ++i) {
         struct b128 chunk;
         memcpy(&chunk, &acc[4 * i], sizeof chunk);
@@ -125,12 +126,12 @@ DEVICE void leave_sums(const struct gemm_args *args, int half, const float acc[B
     }
     /* All threads' sums come before the flag, which one thread sets. bar.sync, st.release.gpu */
     named_barrier_sync(1 + half, 128);
-    if (threadIdx.x % 128 == 0) st_global_release(flag_of(args, blockIdx.x, half), 1, SCOPE_GPU);
+    if (threadIdx.x % 128 == 0) st_global_release(flag_of(args, place, half), 1, SCOPE_GPU);
 }
 
-/* Waits for the sums that a CTA stores, and adds them. One warpgroup. */
-DEVICE void add_sums(const struct gemm_args *args, int cta, int half, float acc[BN / 2]) {
-    uint32_t *flag = flag_of(args, cta, half);
+/* Waits for the sums of another part, and adds them. One warpgroup. */
+DEVICE void add_sums(const struct gemm_args *args, int place, int half, float acc[BN / 2]) {
+    uint32_t *flag = flag_of(args, place, half);
     if (threadIdx.x % 128 == 0) {
         /* The other CTA has stored its sums. ld.acquire.gpu */
         while (ld_global_acquire(flag, SCOPE_GPU) == 0) {}
@@ -138,7 +139,7 @@ DEVICE void add_sums(const struct gemm_args *args, int cta, int half, float acc[
     }
     /* Every thread's loads come after the flag. bar.sync */
     named_barrier_sync(1 + half, 128);
-    const struct b128 *from = sums_of(args, cta, half);
+    const struct b128 *from = sums_of(args, place, half);
     UNROLL for (int i = 0; i < CHUNKS; ++i) {
         const struct b128 chunk = ld_global_b128(&from[i * 128]);
         float sum[4];
@@ -160,16 +161,16 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Fills the ring with the k-tiles of piece after piece: the CTA's own rows of A, and half of the
+/* Fills the ring with the k-tiles of part after part: the CTA's own rows of A, and half of the
  * columns of B for both CTAs. One thread. */
 DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     const int row = cluster_rank() * (BN / CLUSTER); /* of B */
     struct work work = whole_work(args);
-    struct piece piece;
-    while (next_piece(args, &work, &piece)) {
-        const struct tile tile = tile_of(args, piece);
-        NO_UNROLL for (int k_tile = piece.k_begin; k_tile < piece.k_end; ++k_tile) {
+    struct part part;
+    while (next_part(args, &work, &part)) {
+        const struct tile tile = tile_of(args, part);
+        NO_UNROLL for (int k_tile = part.k_begin; k_tile < part.k_end; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
             /* All consumer warps of the cluster have read the stage; then announces the bytes,
              * those that the other CTA sends included. mbarrier.try_wait, .arrive.expect_tx */
@@ -205,7 +206,7 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     pipeline_advance(state, STAGES);
 }
 
-/* Multiplies its 64 rows of piece after piece; stores the tiles whose end it has, and the sums of
+/* Multiplies its 64 rows of part after part; stores the tiles whose end it has, and the sums of
  * the others for other clusters. One warpgroup. */
 DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half) {
     const bool elected = threadIdx.x % 128 == 0;
@@ -213,11 +214,11 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half
     UNROLL for (int i = 0; i < BN / 2; ++i) acc[i] = 0; /* to the compiler wgmma reads acc */
     struct pipeline_state state = {0, 0}, release = {0, 0}; /* the next to read, to release */
     struct work work = whole_work(args);
-    struct piece piece;
-    while (next_piece(args, &work, &piece)) {
+    struct part part;
+    while (next_part(args, &work, &part)) {
         /* Prologue: a group that will stay in flight. There is nothing to release yet. */
         issue_k_tile(shared, &state, half, acc, false);
-        NO_UNROLL for (int k_tile = piece.k_begin + 1; k_tile < piece.k_end; ++k_tile) {
+        NO_UNROLL for (int k_tile = part.k_begin + 1; k_tile < part.k_end; ++k_tile) {
             issue_k_tile(shared, &state, half, acc, true);
             /* The group of k-tile k_tile - 1 is complete: this warp has read its stage.
              * wgmma.wait_group */
@@ -227,17 +228,17 @@ DEVICE void consumer(struct smem *shared, const struct gemm_args *args, int half
         /* The accumulators are complete, the last stage read. wgmma.wait_group, mbarrier.arrive */
         wgmma_wait_group(0);
         release_stage(shared, &release);
-        if (piece.k_end < args->tiles_k) {
-            leave_sums(args, half, acc);
+        if (part.k_end < args->tiles_k) {
+            leave_sums(args, blockIdx.x, half, acc);
             continue;
         }
         /* The earlier k-tiles of this pair belong to the clusters before this one: to cluster c as
          * long as its stretch, which ends where the next begins, ends after the pair's first. */
-        const int64_t first = pair_begin(args, piece);
-        if (piece.k_begin > 0)
+        const int64_t first = pair_begin(args, part);
+        if (part.k_begin > 0)
             for (int c = blockIdx.x / CLUSTER - 1; stretch_begin(args, c + 1) > first; --c)
                 add_sums(args, c * CLUSTER + cluster_rank(), half, acc);
-        const struct tile tile = tile_of(args, piece);
+        const struct tile tile = tile_of(args, part);
         epilogue_store(shared->d[half], args, tile.m * BM + half * 64, tile.n * BN, 64, BN, acc,
                        1 + half);
     }
@@ -298,7 +299,7 @@ static enum gemm_status launch(const struct gemm_problem *p, void *stream) {
     if (clusters == 0) return GEMM_UNSUPPORTED; /* and why has been said */
     const int rest = tiles % clusters;
     /* Rounds of whole tiles. With less than half a tile left for each cluster, tiles would be cut
-     * into many pieces: then the last complete round is cut, too. */
+     * into many parts: then the last complete round is cut, too. */
     args.items = tiles / clusters;
     if (rest > 0 && 2 * rest < clusters && args.items > 0) --args.items;
     struct gemm_launch launch = gemm_launch_of(&GEMM_KERNEL, clusters * CLUSTER, stream);

@@ -1,14 +1,14 @@
 /*
  * 13_two_gpus: a GEMM whose k is split over two GPUs, and the sum that ends it, in one kernel.
  *
- * The idea: as in through_tma.cu, a device multiplies its peer's tiles first and sends the parts
- * while it multiplies the next tile. But the TMA executes requests in order, so a store that waits
- * for the link would hold up the loads of operands. Here two warps that were idle, the *movers*,
- * carry the parts with ordinary loads and stores, a piece for each k-tile. In own tiles they fetch
- * the peer's part into shared memory, before the consumer needs it. A third warp sets the flags:
- * its release waits until the link has delivered the part, while the movers go on. What it hides:
- * the link, and the addition's loads. What it costs: a stage of the ring, because a part waits in
- * shared memory for its mover; and a rounding of each part. What it needs: all CTAs of both devices
+ * The idea: as in copy_warps.cu, two warps send the parts while the next tile is multiplied. Here
+ * they are paced by the k-tiles: a piece for each, so that their stores leave the SM at an even
+ * rate and never fill a queue that the operands' loads share. The arrivals at the ring are the
+ * clock. In own tiles they also fetch the peer's part into shared memory, before the consumer
+ * needs it. A third warp sets the flags: its release waits until the link has delivered the part,
+ * while the copy warps go on. What it hides: the link, and the addition's loads. What it costs: a
+ * stage of the ring, because a part waits in shared memory for its copy warp; a rounding of each
+ * part; and of the producer's warpgroup no warp is idle. What it needs: all CTAs of both devices
  * resident at the same time, because they wait for each other. The grid has at most one for each
  * SM, and a launch that does not fit is refused.
  */
@@ -29,12 +29,12 @@ enum {
     CONSUMERS = TILE_PARTS, /* warpgroups, each with BM / CONSUMERS rows of the tile: a part */
     THREADS = 128 * (1 + CONSUMERS),
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
-    PIECES = PART_CHUNKS * 128 / 32, /* of a part: 16 bytes of each lane of a mover */
-    BATCH = 8,                       /* pieces that a mover loads from global memory at once */
+    PIECES = PART_CHUNKS * 128 / 32, /* of a part: 16 bytes of each lane of a copy warp */
+    BATCH = 8,                       /* pieces that a copy warp loads from global memory at once */
     /* Named barriers, one for each consumer, but SENT */
     OWN = 1,      /* among a consumer's threads */
-    HANDED = 3,   /* the consumer hands its staging memory to its mover */
-    RETURNED = 5, /* and the mover hands it back */
+    HANDED = 3,   /* the consumer hands its staging memory to its copy warp */
+    RETURNED = 5, /* and the copy warp hands it back */
     SENT = 7,     /* both parts of a tile are on their way */
     HANDING_THREADS = 128 + 32,
     SENT_THREADS = 32 * (CONSUMERS + 1),
@@ -51,7 +51,7 @@ struct smem {
     element_t a[STAGES][BM * BK]; /* [stage][row][k], 128 B swizzle; a multiple of 1024 bytes */
     element_t b[STAGES][BN * BK]; /* [stage][column][k], 128 B swizzle */
     union staging staging[CONSUMERS];
-    struct pipeline_stage ring[STAGES]; /* released by eight warps of consumers and two movers */
+    struct pipeline_stage ring[STAGES]; /* released by 8 warps of consumers, 2 copy warps */
 };
 
 /* Issues acc += a * b for a k-tile: 64 x 256 x 16 at a time, four steps along k. Rows of a tile are
@@ -65,29 +65,29 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Gives room to the peer's CTA of this CTA's number, if that sends parts. On this device the launch
- * before has ended: its parts are added up, and their flags are zero. One warp. */
-DEVICE void give_room(const struct gemm_device_args *args) {
+/* Gives credit to the peer's CTA of this CTA's number, if that sends parts. On this device the
+ * launch before has ended: its parts are added up, and their flags are zero. One warp. */
+DEVICE void give_credit(const struct gemm_device_args *args) {
     const int lane = threadIdx.x % 32;
     /* The peer's CTA begins with tiles that this device owns, if there are so many. */
     const bool sends = (int)blockIdx.x < tiles_of(args, args->device);
     /* The launch before on this device comes before what the sender does after it has acquired the
      * word. The sender is another device, hence .sys. st.release.sys */
     if (sends && lane < CONSUMERS)
-        st_global_release(room_word(args, 1 - args->device, lane), 1, SCOPE_SYS);
+        st_global_release(credit_word(args, 1 - args->device, lane), 1, SCOPE_SYS);
 }
 
 /* Waits until the owner has begun this launch, before the first part that is sent to it. One
  * thread. */
-DEVICE void wait_for_room(const struct gemm_device_args *args, int consumer) {
-    uint32_t *room = room_word(args, args->device, consumer);
+DEVICE void wait_for_credit(const struct gemm_device_args *args, int consumer) {
+    uint32_t *credit = credit_word(args, args->device, consumer);
     /* The owner's loads of the parts of the launch before come before this thread's stores of new
      * ones, and so do its resets of their flags. ld.acquire.sys */
-    while (ld_global_acquire(room, SCOPE_SYS) == 0) {
+    while (ld_global_acquire(credit, SCOPE_SYS) == 0) {
     }
     /* For the next launch: the owner sets the word again after it has acquired the flag of a part,
      * and this comes before that flag's release. st.relaxed.gpu */
-    st_global_relaxed(room, 0, SCOPE_GPU);
+    st_global_relaxed(credit, 0, SCOPE_GPU);
 }
 
 /* Fills the ring with all k-tiles of tile after tile. One thread. */
@@ -98,8 +98,8 @@ DEVICE void producer(struct smem *shared, const struct gemm_device_args *args) {
         NO_UNROLL for (int k_tile = 0; k_tile < args->gemm.tiles_k; ++k_tile) {
             mbarrier_t *full = &shared->ring[state.index].full;
             const int column = (args->first_k_tile + k_tile) * BK;
-            /* All consumer warps have read the stage, and the movers have passed it; then announces
-             * the bytes. mbarrier.try_wait, .arrive.expect_tx */
+            /* All consumer warps have read the stage, and the copy warps have passed it; then
+             * announces the bytes. mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(shared->ring, state, STAGE_BYTES);
             tma_load(shared->a[state.index], &args->gemm.map_a, tile.m * BM, column, full);
             tma_load(shared->b[state.index], &args->gemm.map_b, tile.n * BN, column, full);
@@ -129,26 +129,26 @@ DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
     pipeline_advance(state, STAGES);
 }
 
-/* The staging memory belongs to the consumer or to its mover. The consumer hands it over, and takes
- * it back. One warpgroup. */
+/* The staging memory belongs to the consumer or to its copy warp. The consumer hands it over, and
+ * takes it back. One warpgroup. */
 DEVICE void hand_staging(int consumer) {
-    /* What these threads have stored there comes before the mover's loads, and what they have
+    /* What these threads have stored there comes before the copy warp's loads, and what they have
      * loaded before its stores. The consumer does not wait. bar.arrive */
     named_barrier_arrive(HANDED + consumer, HANDING_THREADS);
 }
 DEVICE void take_staging(int consumer) {
-    /* The mover has sent what lay there, and what it has fetched is there. bar.sync */
+    /* The copy warp has sent what lay there, and what it has fetched is there. bar.sync */
     named_barrier_sync(RETURNED + consumer, HANDING_THREADS);
 }
 
-/* Leaves a warpgroup's accumulators in the staging memory, which it has taken. A mover sends them.
- * One warpgroup. */
+/* Leaves a warpgroup's accumulators in the staging memory, which it has taken. A copy warp sends
+ * them. One warpgroup. */
 DEVICE void stage_part(union staging *staging, const float acc[BN / 2]) {
     UNROLL for (int i = 0; i < PART_CHUNKS; ++i)
         st_shared_b128(&staging->part[i * 128 + threadIdx.x % 128], chunk_of(&acc[i * CHUNK_SUMS]));
 }
 
-/* Adds the peer's part, which a mover has brought to the staging memory. One warpgroup. */
+/* Adds the peer's part, which a copy warp has brought to the staging memory. One warpgroup. */
 DEVICE void add_part(const union staging *staging, float acc[BN / 2]) {
     UNROLL for (int i = 0; i < PART_CHUNKS; ++i)
         add_chunk(&acc[i * CHUNK_SUMS],
@@ -184,8 +184,8 @@ DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, i
             epilogue_store(shared->staging[consumer].d, &args->gemm,
                            work.tile.m * BM + consumer * 64, work.tile.n * BN, 64, BN, acc,
                            OWN + consumer);
-            /* The stores have read the staging memory before the mover writes it, and before the
-             * CTA ends. cp.async.bulk.wait_group.read */
+            /* The stores have read the staging memory before the copy warp writes it, and before
+             * the CTA ends. cp.async.bulk.wait_group.read */
             if (elected) bulk_wait_group_read(0);
         }
         hand_staging(consumer);
@@ -212,7 +212,7 @@ DEVICE void send_pieces(const union staging *staging, struct send *send, int end
         st_global_b128(&send->to[chunk], ld_shared_b128(&staging->part[chunk]));
     }
     if (send->sent < PIECES) return;
-    /* All stores of both movers come before the release of the flags. A mover that arrived without
+    /* All stores of both copy warps come before the release of the flags. One that arrived without
      * waiting could arrive for its next part before the flags of this one are set. bar.sync */
     named_barrier_sync(SENT, SENT_THREADS);
     send->to = NULL;
@@ -242,7 +242,7 @@ DEVICE bool fetch_ready(struct fetch *fetch) {
         /* What the peer has released with the flag, its part, comes before this thread's later
          * accesses. ld.acquire.sys */
         set = ld_global_acquire(fetch->flag, SCOPE_SYS);
-        /* For the next launch: the peer sets the flag again after it has acquired room from this
+        /* For the next launch: the peer sets the flag again after it has acquired credit from this
          * device's next launch. st.relaxed.gpu */
         if (set) st_global_relaxed(fetch->flag, 0, SCOPE_GPU);
     }
@@ -276,21 +276,21 @@ DEVICE void fetch_rest(union staging *staging, struct fetch *fetch) {
     NO_UNROLL while (fetch->stored < PIECES) fetch_batch(staging, fetch, PIECES);
 }
 
-/* The mover's side of the staging memory. One warp. */
-DEVICE void mover_take_staging(int consumer) {
+/* The copy warp's side of the staging memory. One warp. */
+DEVICE void copy_warp_take_staging(int consumer) {
     /* What the consumer has stored there comes before this warp's loads, and what the consumer has
      * loaded before this warp's stores. bar.sync */
     named_barrier_sync(HANDED + consumer, HANDING_THREADS);
 }
-DEVICE void mover_return_staging(int consumer) {
-    /* The same in the other direction. The mover does not wait. bar.arrive */
+DEVICE void copy_warp_return_staging(int consumer) {
+    /* The same in the other direction. The copy warp does not wait. bar.arrive */
     named_barrier_arrive(RETURNED + consumer, HANDING_THREADS);
 }
 
 /* Moves a consumer's parts, paced by the k-tiles. While a tile is multiplied, it sends the part of
  * the tile before. If the tile is an own one, it also fetches the peer's part into the places whose
  * pieces have been sent. One warp. */
-DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int consumer) {
+DEVICE void copy_warp(struct smem *shared, const struct gemm_device_args *args, int consumer) {
     union staging *const staging = &shared->staging[consumer];
     struct pipeline_state state = {0, 0};
     struct send send = {NULL, PIECES};
@@ -301,7 +301,7 @@ DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int 
         const bool own = work.owner == args->device;
         struct fetch fetch = {.flag = NULL, .loaded = PIECES, .stored = PIECES};
         if (own) fetch_begin(&fetch, args, work, consumer);
-        mover_take_staging(consumer);
+        copy_warp_take_staging(consumer);
         NO_UNROLL for (int k_tile = 0; k_tile < args->gemm.tiles_k; ++k_tile) {
             /* The pace: the bytes of the k-tile have arrived. This warp does not read them, but
              * without its arrival the producer could overtake it by more than the ring.
@@ -321,29 +321,29 @@ DEVICE void mover(struct smem *shared, const struct gemm_device_args *args, int 
         /* By now the part of the tile before is sent. Only then may this warp wait for the peer,
          * which may be waiting for that part. */
         fetch_rest(staging, &fetch);
-        mover_return_staging(consumer);
+        copy_warp_return_staging(consumer);
         if (own) continue;
         /* Before this CTA's first part. */
-        if (number == (int)blockIdx.x && threadIdx.x % 32 == 0) wait_for_room(args, consumer);
+        if (number == (int)blockIdx.x && threadIdx.x % 32 == 0) wait_for_credit(args, consumer);
         /* All lanes come to the next bar.sync together, and after the wait. bar.warp.sync */
         __syncwarp();
         /* The part moves while the next tile is multiplied. */
         send.to = part_at(args, work, consumer);
         send.sent = 0;
     }
-    mover_take_staging(consumer);
+    copy_warp_take_staging(consumer);
     send_pieces(staging, &send, PIECES);
 }
 
-/* Sets the flags of the parts that the movers have sent. A release at system scope lasts until the
- * link has delivered all earlier stores. A mover that waited for it would hold up the ring. One
- * warp. */
+/* Sets the flags of the parts that the copy warps have sent. A release at system scope lasts until
+ * the link has delivered all earlier stores. A copy warp that waited for it would hold up the ring.
+ * One warp. */
 DEVICE void signal_parts(const struct gemm_device_args *args) {
     const int lane = threadIdx.x % 32, peer = 1 - args->device;
     for (int number = blockIdx.x; number < tiles_of(args, peer); number += gridDim.x) {
         /* A lane for each consumer; the other lanes' address is not used. */
         uint32_t *flag = &args->flags[peer][part_index(work_at(args, number), lane)];
-        /* The stores of both movers come before this warp's releases. bar.sync */
+        /* The stores of both copy warps come before this warp's releases. bar.sync */
         named_barrier_sync(SENT, SENT_THREADS);
         /* The parts come before what the owner does after it has acquired the flags. The owner is
          * another device, hence .sys. st.release.sys */
@@ -365,9 +365,9 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct gemm_device_args) args) {
 
     if (warpgroup == 0) {
         if (warp == 0 && elect_one()) producer(shared, &args);
-        if (warp >= 1 && warp <= CONSUMERS) mover(shared, &args, warp - 1);
+        if (warp >= 1 && warp <= CONSUMERS) copy_warp(shared, &args, warp - 1);
         if (warp > CONSUMERS) {
-            give_room(&args);
+            give_credit(&args);
             signal_parts(&args);
         }
     } else {

@@ -53,8 +53,8 @@ DEVICE int part_index(struct work work, int consumer) {
 }
 
 /* A word of the sending device, after the flags of the parts that it receives. The owner sets it
- * when this consumer of this CTA of the sender may send parts: there is *room*. */
-DEVICE uint32_t *room_word(const struct gemm_device_args *args, int sender, int consumer) {
+ * when this consumer of this CTA of the sender may send parts: there is *credit*. */
+DEVICE uint32_t *credit_word(const struct gemm_device_args *args, int sender, int consumer) {
     const int flags = tiles_of(args, sender) * TILE_PARTS;
     return &args->flags[sender][flags + blockIdx.x * TILE_PARTS + consumer];
 }
@@ -87,7 +87,7 @@ static inline int resident_grid(const struct gemm_problem *p) {
     return items < sms ? items : sms;
 }
 
-/* A flag for each part, and the words of room_word(). */
+/* A flag for each part, and the words of credit_word(). */
 static inline size_t part_flags(const struct gemm_problem *p) {
     return (size_t)(most_parts(p) + resident_grid(p) * TILE_PARTS);
 }

@@ -58,28 +58,28 @@ DEVICE void multiply(float acc[BN / 2], const element_t *a, const element_t *b, 
     }
 }
 
-/* Gives room to the peer's CTA of this CTA's number, if that sends parts. On this device the launch
- * before has ended: its parts are added up, and their flags are zero. One warp. */
-DEVICE void give_room(const struct gemm_device_args *args) {
+/* Gives credit to the peer's CTA of this CTA's number, if that sends parts. On this device the
+ * launch before has ended: its parts are added up, and their flags are zero. One warp. */
+DEVICE void give_credit(const struct gemm_device_args *args) {
     const int consumer = threadIdx.x % 32;
     const bool sends = (int)blockIdx.x < tiles_of(args, args->device); /* its first tiles */
     /* The launch before on this device comes before what the sender does after it has acquired the
      * word. The sender is another device, hence .sys. st.release.sys */
     if (sends && consumer < CONSUMERS)
-        st_global_release(room_word(args, 1 - args->device, consumer), 1, SCOPE_SYS);
+        st_global_release(credit_word(args, 1 - args->device, consumer), 1, SCOPE_SYS);
 }
 
 /* Waits until the owner has begun this launch, before the first part that is sent to it. One
  * thread. */
-DEVICE void wait_for_room(const struct gemm_device_args *args, int consumer) {
-    uint32_t *room = room_word(args, args->device, consumer);
+DEVICE void wait_for_credit(const struct gemm_device_args *args, int consumer) {
+    uint32_t *credit = credit_word(args, args->device, consumer);
     /* The owner's loads of the parts of the launch before come before this thread's stores of new
      * ones, and so do its resets of their flags. ld.acquire.sys */
-    while (ld_global_acquire(room, SCOPE_SYS) == 0) {
+    while (ld_global_acquire(credit, SCOPE_SYS) == 0) {
     }
     /* For the next launch: the owner sets the word again after it has acquired the flag of a part,
      * and this comes before that flag's release. st.relaxed.gpu */
-    st_global_relaxed(room, 0, SCOPE_GPU);
+    st_global_relaxed(credit, 0, SCOPE_GPU);
 }
 
 /* Fills the ring with all k-tiles of tile after tile. One thread. */
@@ -166,7 +166,7 @@ DEVICE void add_part(const struct gemm_device_args *args, struct work work, int 
          * accesses. ld.acquire.sys */
         while (ld_global_acquire(flag, SCOPE_SYS) == 0) {
         }
-        /* For the next launch: the peer sets the flag again after it has acquired room from this
+        /* For the next launch: the peer sets the flag again after it has acquired credit from this
          * device's next launch. st.relaxed.gpu */
         st_global_relaxed(flag, 0, SCOPE_GPU);
     }
@@ -201,7 +201,7 @@ DEVICE void consumer(struct smem *shared, const struct gemm_device_args *args, i
         if (elected) signal_part(&sent);
         if (work.owner != args->device) {
             /* Before this CTA's first part. */
-            if (number == (int)blockIdx.x && elected) wait_for_room(args, consumer);
+            if (number == (int)blockIdx.x && elected) wait_for_credit(args, consumer);
             send_part(&shared->staging[consumer], args, work, consumer, acc, &sent);
             continue;
         }
@@ -228,7 +228,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS_OF(struct gemm_device_args) args) {
 
     if (warpgroup == 0) {
         if (warp == 0 && elect_one()) producer(shared, &args);
-        if (warp > CONSUMERS) give_room(&args);
+        if (warp > CONSUMERS) give_credit(&args);
     } else {
         consumer(shared, &args, warpgroup - 1);
     }

@@ -25,13 +25,14 @@
 #ifndef STAGES
 #define STAGES 5 /* depth of the ring, 2 to 5 */
 #endif
+#define BN 192 /* columns of the product in a consumer's tile, n of its wgmma */
 #define PRODUCER_REGISTERS 40 /* 40 + 2 * 232 <= 3 * 168, those at launch */
 #define CONSUMER_REGISTERS 232
 
 enum {
-    BM = 128, BN = 192, BK = 64, /* a consumer's tile of the product */
-    DN = BN / 2,                 /* and its columns of D */
-    CONSUMERS = 2,               /* warpgroups, on different tiles */
+    BM = 128, BK = 64, /* rows of a consumer's tile, and k of a k-tile */
+    DN = BN / 2,       /* columns of D in a consumer's tile */
+    CONSUMERS = 2,     /* warpgroups, on different tiles */
     THREADS = 128 * (1 + CONSUMERS),
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
 };
@@ -44,24 +45,12 @@ struct smem {
     mbarrier_t order[CONSUMERS]; /* [c] phase n: consumer c may begin the main loop of its tile n */
 };
 
-/* Issues acc += a * b for a k-tile: 64 x 192 x 16 at a time, four steps along k for each half of
- * the rows. Rows of a tile are 128 bytes; eight of them make the swizzle's 1024-byte pattern, hence
- * the stride. A warpgroup. */
-DEVICE void multiply(float acc[BM / 64][BN / 2], const element_t *a, const element_t *b,
-                     bool accumulate) {
-    const uint64_t a_tile = wgmma_descriptor(shared_address(a), 0, 1024, SWIZZLE_128B);
-    const uint64_t b_tile = wgmma_descriptor(shared_address(b), 0, 1024, SWIZZLE_128B);
-    UNROLL for (int step = 0; step < BK / 16; ++step)
-        UNROLL for (int i = 0; i < BM / 64; ++i) {
-            const uint64_t along_k = step * 16 * sizeof(element_t) >> 4;
-            const uint64_t down = i * 64 * BK * sizeof(element_t) >> 4;
-            wgmma_m64nNk16(192, acc[i], a_tile + down + along_k, b_tile + along_k,
-                           accumulate || step > 0);
-        }
-}
+/* The main loop on this tile and memory: producer(), issue_k_tile(), release_stage(). */
+#include "pingpong.h"
 
-/* Fills the ring with all k-tiles of tile after tile, for the consumers in turn. One thread. */
-DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
+/* pingpong.h's producer with a second box for B: fills the ring with all k-tiles of tile after
+ * tile, for the consumers in turn. One thread. */
+DEVICE void producer_of_both(struct smem *shared, const struct gemm_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     for (int number = blockIdx.x; number < args->items; number += gridDim.x) {
         const struct tile tile = tile_at(number, args->tiles_m, args->tiles_n);
@@ -81,26 +70,6 @@ DEVICE void producer(struct smem *shared, const struct gemm_args *args) {
     }
 }
 
-/* Waits for a k-tile and sends its multiplications to the Tensor Core. One warpgroup. */
-DEVICE void issue_k_tile(struct smem *shared, struct pipeline_state *state,
-                         float acc[BM / 64][BN / 2], int k_tile) {
-    /* All bytes of the k-tile have arrived. mbarrier.try_wait */
-    consumer_wait(shared->ring, *state);
-    /* Ordinary accesses to the accumulators come before the multiplications' writes to them.
-     * wgmma.fence */
-    wgmma_fence();
-    multiply(acc, shared->a[state->index], shared->b[state->index], k_tile > 0);
-    /* These multiplications are one group, the unit that waits count. wgmma.commit_group */
-    wgmma_commit_group();
-    pipeline_advance(state, STAGES);
-}
-
-/* Releases the stage, which this warp has read. One arrival per warp. mbarrier.arrive */
-DEVICE void release_stage(struct smem *shared, struct pipeline_state *state) {
-    if (threadIdx.x % 32 == 0) consumer_release(shared->ring, *state);
-    pipeline_advance(state, STAGES);
-}
-
 /* Makes an epilogue tile of gates one of D: the same columns of U are DN / 2 registers behind. */
 DEVICE void gate(float *acc) {
     UNROLL for (int i = 0; i < EPILOGUE_N / 2; ++i) acc[i] = silu(acc[i]) * acc[DN / 2 + i];
@@ -112,10 +81,10 @@ DEVICE void epilogue(element_t staging[BUFFERS][EPILOGUE_M * EPILOGUE_N],
                      int barrier) {
     UNROLL for (int j = 0; j < DN / EPILOGUE_N; ++j)
         UNROLL for (int i = 0; i < BM / 64; ++i) {
-            float *part = &acc[i][j * EPILOGUE_N / 2];
-            gate(part);
+            float *sums = &acc[i][j * EPILOGUE_N / 2];
+            gate(sums);
             VERB(epilogue_store_staged(staging[i % BUFFERS], args, tile.m * BM + i * 64,
-                                       tile.n * DN + j * EPILOGUE_N, part, barrier));
+                                       tile.n * DN + j * EPILOGUE_N, sums, barrier));
         }
 }
 
@@ -170,7 +139,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
 
     if (warpgroup == 0) {
         setmaxnreg_dec(PRODUCER_REGISTERS);
-        if (warp == 0 && elect_one()) producer(shared, &args);
+        if (warp == 0 && elect_one()) producer_of_both(shared, &args);
     } else {
         setmaxnreg_inc(CONSUMER_REGISTERS);
         consumer(shared, &args, warpgroup - 1);

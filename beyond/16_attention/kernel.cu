@@ -1,5 +1,6 @@
 /*
- * 16_attention: a consumer's own multiplications run under its softmax, too.
+ * 16_attention: a consumer's own multiplications run under its softmax, too: overlap within a
+ * warpgroup.
  *
  * The idea: pingpong.cu waits for both products before it takes the exponentials, which need only
  * the scores. Here the scores are a group of their own, issued first: the softmax begins when they
@@ -196,7 +197,9 @@ DEVICE void next_block(struct smem *shared, const struct attention_args *args,
     UNROLL for (int r = 0; r < 2; ++r)
         softmax_maximum(s, rows, r, rescale, args->scale, BN);
     softmax_exponentials(s, rows, 0, args->scale, BN); /* and under them row 1's maximum */
-    if (block > 0) consumer_wait(shared->k_ring, places->k); /* no wait is moved over this loop */
+    /* All bytes of the next keys have arrived. This wait is a loop, and that PINS THE ORDER: within
+     * a basic block ptxas moves wgmma_wait_group(0) up to the maxima. mbarrier.try_wait */
+    if (block > 0) consumer_wait(shared->k_ring, places->k);
     /* O and P are free again, the values have been read. wgmma.wait_group, mbarrier.arrive */
     wgmma_wait_group(0);
     wgmma_use_registers(o, HEAD / 2);

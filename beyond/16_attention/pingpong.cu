@@ -1,11 +1,12 @@
 /*
- * 16_attention, second step: one consumer's softmax runs under the other's multiplications.
+ * 16_attention, second step: one consumer's softmax runs under the other's multiplications:
+ * ping-pong between warpgroups.
  *
  * The idea: in serial.cu the second consumer is one product behind, and a softmax is longer, so the
- * Tensor Core idles. Here they take turns at the Tensor Core, as in 08, but at every
- * block: a consumer issues the product of its last block's values and that of its next keys, hands
- * over, and takes the exponentials when both are complete. What it costs: the product of the values
- * comes an iteration later. What it hides: the softmax, as far as it is no longer than the other's
+ * Tensor Core idles. Here they take turns at the Tensor Core, as in 08, but at every block of keys:
+ * a consumer issues the product of its last block's values and that of its next keys, hands over,
+ * and takes the exponentials when both are complete. What it costs: the product of the values comes
+ * an iteration later. What it hides: the softmax, as far as it is no longer than the other's
  * products.
  */
 #include "gemm.h"

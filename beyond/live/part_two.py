@@ -3,7 +3,8 @@ common/live/part_one.py has it of part one."""
 
 # chapter: (name, what the page calls it, file, constants)
 CHOICES = {
-    "10": [("split_k", "split_k.cu: clusters share a tile's k", "split_k.cu", {}),
+    "10": [("equal_parts", "equal_parts.cu: every tile in two parts", "equal_parts.cu", {}),
+           ("split_k", "split_k.cu: clusters share a tile's k", "split_k.cu", {}),
            ("whole", "split_k.cu, SPLITS 1: nothing is split", "split_k.cu", {"SPLITS": 1}),
            ("split_reduce", "split_reduce.cu: parts added up in global memory", "split_reduce.cu", {})],
     "11": [("per_tensor", "per_tensor.cu: one scale for each operand", "per_tensor.cu", {}),
@@ -14,6 +15,7 @@ CHOICES = {
            ("pairs", "pairs.cu: two k-tiles at a time", "pairs.cu", {})],
     "13": [("serial", "serial.cu: the sum in a launch of its own", "serial.cu", {}),
            ("through_tma", "through_tma.cu: the TMA sends", "through_tma.cu", {}),
+           ("copy_warps", "copy_warps.cu: warps send, as fast as they can", "copy_warps.cu", {}),
            ("all_gather", "all_gather.cu: A is fetched while the kernel runs", "all_gather.cu", {})],
     "14": [("bias_gelu", "bias_gelu.cu: a bias and GELU", "bias_gelu.cu", {}),
            ("swiglu", "swiglu.cu: gates and values", "swiglu.cu", {}),
@@ -69,8 +71,8 @@ BROKEN = {
     "12": [("A wait for neither of two k-tiles", "pairs.cu", "12_w4a8/pairs.cu",
             "second k-tile stays under way. wgmma.wait_group */\n        wgmma_wait_group(1);",
             "second k-tile stays under way. wgmma.wait_group */\n        wgmma_wait_group(2);")],
-    "13": [("No wait for room", "kernel.cu", "13_two_gpus/kernel.cu",
-            " wait_for_room(args, consumer);", ";")],
+    "13": [("No wait for credit", "kernel.cu", "13_two_gpus/kernel.cu",
+            " wait_for_credit(args, consumer);", ";")],
     "14": [("One piece of C too many", "kernel.cu", "14_fused_epilogue/kernel.cu",
             "piece < BUFFERS;", "piece < BUFFERS + 1;"),
            ("The rows below the gates", "swiglu.cu", "14_fused_epilogue/swiglu.cu",

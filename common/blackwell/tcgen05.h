@@ -17,7 +17,7 @@
  *
  * With these fences relaxed arrivals and waits will do (mbarrier_arrive_relaxed()). Whether the
  * fences can be left out where arrival and wait are release and acquire is in doubt:
- * docs/memory-order.md.
+ * docs/rules-in-doubt.md.
  *
  * `group`, a literal, is the number of CTAs that multiply together: 1, or 2 for a CTA pair, the two
  * CTAs of a cluster whose ranks differ in the last bit. All instructions of a kernel have the same.

@@ -29,7 +29,7 @@ struct backend_setting backend_settings[] = {
                          "those of one cause together",
                          NULL, 1, HAZARDS_MOST, HAZARDS_USUALLY},
     [SETTING_DOUBTFUL] = {"--doubtful", "on|off|all",
-                          "rules that are in doubt, docs/memory-order.md (default on); all: and\n"
+                          "rules that are in doubt, docs/rules-in-doubt.md (default on); all: and\n"
                           "those that kernels in wide use break",
                           off_on_all, 0, 2, 1},
     [SETTING_STEPS] = {"--step-limit", "STEPS",

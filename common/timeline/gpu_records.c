@@ -100,8 +100,8 @@ static int64_t on_axis(const struct gpu_axis *axis, const struct sm_clock *sm, u
     return base + (int64_t)((double)cycles * axis->axis_rate / axis->rate);
 }
 
-/* Nanoseconds in which a piece of a mover crosses the link, inferred: 512 bytes, and as many of the
- * CTA's other mover, at an SM's share of 349 GB/s. */
+/* Nanoseconds in which a piece of a copy warp crosses the link, inferred: 512 bytes, and as many of
+ * the CTA's other copy warp, at an SM's share of 349 GB/s. */
 static const double PIECE_NS = 2 * 512 / (349.0 / 132);
 
 /* What a warp has moved between GPUs: a tile of the TMA from its announcement until it has arrived;

@@ -309,6 +309,7 @@ bool timeline_write_stack_svg(const char *path) {
                      t->simulated && !t->timed ? "steps" : "cycles");
         svg_text(output.file, 10, y + 12, "name", "start", name);
         svg_text(output.file, SVG_RIGHT, y + 12, "note", "end", note);
+        const double heading = y;
         y += HEADING;
         place_panels(t, panels, panel_count, placed);
         bool slots_named = false;
@@ -319,13 +320,18 @@ bool timeline_write_stack_svg(const char *path) {
             const bool slot = track->kind == TRACK_SLOT;
             if (!slot || !slots_named)
                 svg_text(output.file, SVG_LABELS - 8,
-                         y + (slot && lane == SLOT_LANE ? 10 : lane / 2 + 3.5), "tick", "end",
-                         slot ? "loads by stage" : track->name);
+                         y + (slot && lane == SLOT_LANE ? t->stages * (lane + 1) : lane) / 2 + 3.5,
+                         "tick", "end", slot ? "loads by stage" : track->name);
             slots_named |= slot;
             for (int j = 0; j < panel_count; ++j)
                 svg_lane(output.file, track, &placed[j], y, lane, track->kind == TRACK_TENSOR_CORE);
             y += lane + 1;
         }
+        struct svg_mark mark;
+        if (t->ctas &&
+            svg_find_mark(t, t->cta[0].cta, placed, panel_count, figures.k_tile_period, &mark) &&
+            svg_mark_fits(&mark, placed, panel_count, name, note))
+            svg_draw_mark(output.file, &mark, placed, panel_count, heading + 2, y);
         y += STAGE_GAP;
     }
     svg_legend(output.file, bottom + AXIS, &legend);

@@ -164,8 +164,7 @@ void svg_lane(FILE *file, const struct track *track, const struct panel *panel, 
         draw_span(file, &(struct span){.k_tile = -1}, pending, from, to - from, y, height, false);
 }
 
-/* About as wide as a sans-serif font of 11 units draws it. */
-static double width_of(const char *text) {
+double svg_width_of(const char *text) {
     double width = 0;
     for (const char *c = text; *c; ++c)
         width += strchr("fijlt ,:-", *c) ? 4 : strchr("mwCMTW", *c) ? 9.5 : 7;
@@ -179,7 +178,7 @@ struct place {
 /* Draws an entry if `file` is not NULL. Returns where the next one may begin. */
 static struct place entry(FILE *file, struct place at, const char *class, bool hatched,
                           const char *text) {
-    const double width = 16 + width_of(text) + 14;
+    const double width = 16 + svg_width_of(text) + 14;
     if (at.x + width > SVG_RIGHT + 14) at = (struct place){10, at.y + 17};
     if (file) {
         fprintf(file, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"10\"/>\n",

@@ -28,6 +28,8 @@ void svg_lane(FILE *file, const struct track *track, const struct panel *panel, 
 /* Text in a class of the style ("label", "name", "note"); anchor "start" or "end". */
 void svg_text(FILE *file, double x, double y, const char *class, const char *anchor,
               const char *text);
+/* About as wide as a sans-serif font of 11 units draws it. */
+double svg_width_of(const char *text);
 /* Is it a multiplication of the second consumer? Those have a green of their own. */
 bool svg_is_second(const struct span *span);
 

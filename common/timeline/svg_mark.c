@@ -123,6 +123,9 @@ bool svg_find_mark(const struct timeline *timeline, int cta, const struct panel 
     return true;
 }
 
+/* The text stands beside the lines, on the side that has room. */
+static bool text_is_before(double left) { return left > (SVG_LABELS + SVG_RIGHT) / 2.0; }
+
 void svg_draw_mark(FILE *file, const struct svg_mark *mark, const struct panel *panels, int count,
                    double top, double bottom) {
     const struct panel *panel = panel_of(panels, count, mark->begin, mark->begin);
@@ -135,8 +138,21 @@ void svg_draw_mark(FILE *file, const struct svg_mark *mark, const struct panel *
             left, top + 1, bottom);
     if (mark->end > mark->begin) fprintf(file, "M%.1f %.1fV%.1f", right, top + 1, bottom);
     fputs("\"/>\n", file);
-    /* Beside the lines, on the side that has room. */
-    const bool before = left > (SVG_LABELS + SVG_RIGHT) / 2.0;
+    const bool before = text_is_before(left);
     svg_text(file, before ? left - 5 : right + 5, top + 10, "label", before ? "end" : "start",
              mark->text);
+}
+
+bool svg_mark_fits(const struct svg_mark *mark, const struct panel *panels, int count,
+                   const char *name, const char *note) {
+    const struct panel *panel = panel_of(panels, count, mark->begin, mark->begin);
+    if (!panel) return false;
+    const double left = svg_place(panel, (double)mark->begin),
+                 right = svg_place(panel, (double)least(mark->end, panel->end)),
+                 width = svg_width_of(mark->text) + 5;
+    const double begin = text_is_before(left) ? left - width : left,
+                 end = text_is_before(left) ? right : right + width;
+    enum { APART = 8 };
+    return begin > 10 + 1.2 * svg_width_of(name) + APART && /* bold, of 12 units */
+           end < SVG_RIGHT - svg_width_of(note) - APART;
 }

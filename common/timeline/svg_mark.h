@@ -25,4 +25,8 @@ enum { SVG_MARK_HEIGHT = 15 }; /* of its text */
 void svg_draw_mark(FILE *file, const struct svg_mark *mark, const struct panel *panels, int count,
                    double top, double bottom);
 
+/* Does its text fit between a name at the left and a note at the right of the same line? */
+bool svg_mark_fits(const struct svg_mark *mark, const struct panel *panels, int count,
+                   const char *name, const char *note);
+
 #endif

@@ -7,7 +7,7 @@ sweep=$1
 . "$(dirname "$0")/../../../common/tests/support/expect_run.sh"
 
 common='--chapter 13_two_gpus --dtype bf16 --sms 2'
-for variant in '' '--variant through_tma' '--variant all_gather'; do
+for variant in '' '--variant through_tma' '--variant copy_warps' '--variant all_gather'; do
     expect 0 '3 in flight: 3 launches, 0 failures, 0 hazards' "$sweep" $common $variant \
         --flight 3 --size 200x300x192
 done

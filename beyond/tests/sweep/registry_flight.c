@@ -5,6 +5,7 @@
 #include "harness/registry.h"
 
 extern const struct gemm_kernel kernel_13_two_gpus_bf16, kernel_13_two_gpus_through_tma_bf16;
+extern const struct gemm_kernel kernel_13_two_gpus_copy_warps_bf16;
 extern const struct gemm_kernel kernel_13_two_gpus_all_gather_bf16;
 
 static struct gemm_kernel stale;
@@ -28,12 +29,14 @@ __attribute__((constructor)) static void make_stale(void) {
 const struct kernel_entry kernel_registry[] = {
     {{[GEMM_BF16] = &kernel_13_two_gpus_bf16}, 2, true, NULL, 0},
     {{[GEMM_BF16] = &kernel_13_two_gpus_through_tma_bf16}, 2, false, NULL, 0},
+    {{[GEMM_BF16] = &kernel_13_two_gpus_copy_warps_bf16}, 2, false, NULL, 0},
     {{[GEMM_BF16] = &kernel_13_two_gpus_all_gather_bf16}, 2, false, NULL, 0},
     {{[GEMM_BF16] = &stale}, 2, false, NULL, 0},
 };
 const struct kernel_entry kernel_trace_registry[] = {{{NULL}, 2, true, NULL, 0},
                                                      {{NULL}, 2, false, NULL, 0},
                                                      {{NULL}, 2, false, NULL, 0},
+                                                     {{NULL}, 2, false, NULL, 0},
                                                      {{NULL}, 2, false, NULL, 0}};
-const int kernel_registry_count = 4;
+const int kernel_registry_count = 5;
 const bool program_is_tour = true;

@@ -36,7 +36,9 @@ class Panel:
             yield f'<path class="grid" d="M{x:.1f} {self.top:.1f}V{self.bottom:.1f}"/>\n'
             if named:
                 name = f"{10 ** (decade % 3)} {['', 'k', 'M', 'G', 'T', 'P'][decade // 3]}FLOP"
-                yield svg.text(x, self.bottom + 15, "tick", "middle", name)
+                last = decade == self.decades[1]  # it ends with the picture
+                yield svg.text(x + 16 if last else x, self.bottom + 15, "tick",
+                               "end" if last else "middle", name)
 
     def line(self, ratio, form):
         """The line of 1 is where the kernel is as fast as the library."""

@@ -86,7 +86,7 @@ RULES = (
     # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),
-    (r"^beyond/(?!.*(10_stream_k/kernel|/per_tensor|/few_rows)\.cu)",
+    (r"^beyond/(?!.*(10_stream_k/(kernel|equal_parts)|/per_tensor|/few_rows)\.cu)",
      r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),
     ("13_.*all_gather", r"^tma_load\(shared->gathered", "before the previous", LOADS),
     (r"/fitted\.cu", r"tma_load(_multicast)?\(side_tile", "after the next", LOADS),
@@ -112,10 +112,10 @@ RULES = (
     (OF_MANY_ROWS, r"^tma_load\(.*->b\[", "after the next", LOADS),
     (OF_MANY_ROWS, r"^tma_load\(.*->scale_b\[", "before the previous", LOADS),
     (r"10_.*/kernel", r"^release_stage", "after the next",
-     "The last stage of a piece is released after its sums have left the registers: later than "
+     "The last stage of a part is released after its sums have left the registers: later than "
      "necessary, and still once. The producer refills it later."),
-    (r"10_.*/kernel|/per_tensor", r"^tma_load_multicast\(", "after the next", LOADS),
-    (r"10_.*/kernel", r"^tma_load\(.*->a\[", "before the previous", LOADS),
+    (r"10_.*/(kernel|equal_parts)|/per_tensor", r"^tma_load_multicast\(", "after the next", LOADS),
+    (r"10_.*/(kernel|equal_parts)", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("11_.*per_tensor", r"^tma_load\(.*->a\[", "before the previous", LOADS),
     ("hopper_gemm/persistent|14_|15_.*/(?!fp8)|16_.*/(?!serial)", r"^pipeline_init\(",
      "(after the next|before the previous)", ANY_ORDER),
@@ -130,7 +130,7 @@ RULES = (
      "^fence_mbarrier_init", "before the previous",
      "Only threads of their own CTA use the barriers that are then initialized after the fence; "
      "the TMA does not signal them."),
-    (BEYOND, r"^(if \(!full\) )?(consumer_wait|mbarrier_wait\(&shared->full)(?!.* in mover$)"
+    (BEYOND, r"^(if \(!full\) )?(consumer_wait|mbarrier_wait\(&shared->full)(?!.* in copy_warp$)"
      r"(?!.*q_ring)", "after the next", REGISTERS_ONLY),
     (BEYOND, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
     ("hopper_gemm/persistent|1[456]_", r"mbarrier_arrive\(&shared->order", "after the next",
@@ -185,13 +185,17 @@ RULES = (
     (OF_MANY_ROWS, r"^wgmma_wait_group\(0\)", "before the previous",
      "The wait for the sums comes before the release is prepared and the next bytes are tested: "
      "nothing is multiplied meanwhile, but nothing is read too early."),
-    ("13_.*kernel", r"^__syncwarp\(\); #0 in mover", "",
+    ("13_.*kernel", r"^__syncwarp\(\); #0 in copy_warp", "",
      "It keeps the other lanes at the pace of the first. Without it they would send and fetch "
      "earlier. What has to be ordered, the flag and the staging memory, has barriers of its own."),
-    ("13_.*kernel", r"^__syncwarp\(\); #1 in mover", "",
+    ("13_.*kernel", r"^__syncwarp\(\); #1 in copy_warp", "",
      "Before the first store a barrier of the k-tile or of the staging memory follows, so the wait "
-     "for room is ordered for all lanes. This one only keeps the warp together until then, as "
+     "for credit is ordered for all lanes. This one only keeps the warp together until then, as "
      "bar.sync requires."),
+    ("13_.*copy_warps", r"^__syncwarp\(\); #0 in copy_warp", "",
+     "Before the first store the barrier of the staging memory follows, which orders the wait for "
+     "credit for all lanes. This one only keeps the warp together until then, as bar.sync "
+     "requires."),
     ("hopper_gemm/persistent|10_.*split_k", r"named_barrier_arrive\(RING_BARRIER", "waits, too",
      "The producer's next loads start a little later: it waits for consumers that come at once."),
     ("column_store", r"named_barrier_sync\(SUMS_BARRIER", "barrier 1 for all",

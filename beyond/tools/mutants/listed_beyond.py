@@ -5,6 +5,7 @@ import os
 from rules import ORDER, VALUE
 
 STREAM_K, SPLIT_K = "beyond/10_stream_k/kernel.cu", "beyond/10_stream_k/split_k.cu"
+EQUAL_PARTS = "beyond/10_stream_k/equal_parts.cu"
 SPLIT_REDUCE = "beyond/10_stream_k/split_reduce.cu"
 GENERAL, FITTED = (f"beyond/library/hopper_gemm/{name}.cu" for name in ("persistent", "fitted"))
 PER_TENSOR, PROMOTED = "beyond/11_fp8_scaling/per_tensor.cu", "beyond/11_fp8_scaling/promoted.cu"
@@ -23,8 +24,8 @@ GROUP_STORE, GROUPS = "building_blocks/group_store.h", "beyond/15_grouped_gemm/g
 HEADERS = ("cluster_sum.h", "column_sum.h", "column_store.h",
            "transposed_store.h", "part_store.h", "packed_store.h", "group_store.h")
 BESIDE = ("beyond/library/w4a8_gemm/few_rows.h", "beyond/library/w4a8_gemm/many_rows.h",
-          "beyond/15_grouped_gemm/groups.h", "beyond/16_attention/softmax.h",
-          "beyond/16_attention/attention_tiles.h")
+          "beyond/14_fused_epilogue/pingpong.h", "beyond/15_grouped_gemm/groups.h",
+          "beyond/16_attention/softmax.h", "beyond/16_attention/attention_tiles.h")
 # A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file, and
 # so is one with a kind of problem of its own.
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -105,14 +106,21 @@ EDITS = [
     (STREAM_K, "tile.m * CLUSTER + cluster_rank()", "tile.m * CLUSTER",
      "both CTAs compute the same tile", VALUE),
     (STREAM_K, "[half * 64 * BK]", "[0]", "both consumers on one half", VALUE),
-    (STREAM_K, "((int64_t)cta * CONSUMERS + half) * CHUNKS", "(int64_t)cta * CONSUMERS * CHUNKS",
-     "the sums of both halves in one place", ORDER),
-    (STREAM_K, "tile_counter[cta * CONSUMERS + half]", "tile_counter[cta * CONSUMERS]",
+    (STREAM_K, "((int64_t)place * CONSUMERS + half) * CHUNKS",
+     "(int64_t)place * CONSUMERS * CHUNKS", "the sums of both halves in one place", ORDER),
+    (STREAM_K, "tile_counter[place * CONSUMERS + half]", "tile_counter[place * CONSUMERS]",
      "one flag for both halves", ORDER),
     (STREAM_K, "c * CLUSTER + cluster_rank(), half", "c * CLUSTER, half",
      "the sums of CTA 0's tile", ORDER),
-    (STREAM_K, "acc[4 * i + j] += sum[j]", "acc[4 * i + j] = sum[j]", "one piece's sums alone",
+    (STREAM_K, "acc[4 * i + j] += sum[j]", "acc[4 * i + j] = sum[j]", "one part's sums alone",
      VALUE),
+
+    (EQUAL_PARTS, "number * CLUSTER + cluster_rank(), half", "number * CLUSTER, half",
+     "both CTAs' sums in one place", ORDER),
+    (EQUAL_PARTS, "other * CLUSTER + cluster_rank(), half", "other * CLUSTER, half",
+     "the sums of CTA 0's tile", ORDER),
+    (EQUAL_PARTS, "(index + 1) / args->splits", "(index + 1) / args->splits - 1",
+     "the last k-tile of each part left out", VALUE),
 
     (GENERAL, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
     (GENERAL, "(1 << CLUSTER) - 1", "1", "multicast to CTA 0 only", ORDER),

@@ -1,5 +1,5 @@
 """Chapter 13: a part of a tile on its way from the sender's memory to the owner's, and the two
-words that order it: room before it, a flag behind it."""
+words that order it: credit before it, a flag behind it."""
 import re
 
 from data import DEVICE, between, c_table, function, source
@@ -8,8 +8,8 @@ from picture import Picture
 KERNEL, PARTS = "beyond/13_two_gpus/kernel.cu", "beyond/13_two_gpus/parts.h"
 EDITS = [(KERNEL, "fetch->flag = &args->flags[args->device][part_index(work, consumer)];",
           "fetch->flag = &args->flags[1 - args->device][part_index(work, consumer)];"),
-         (KERNEL, "st_global_release(room_word(args, 1 - args->device, lane), 1, SCOPE_SYS);",
-          "st_global_release(room_word(args, args->device, lane), 1, SCOPE_SYS);"),
+         (KERNEL, "st_global_release(credit_word(args, 1 - args->device, lane), 1, SCOPE_SYS);",
+          "st_global_release(credit_word(args, args->device, lane), 1, SCOPE_SYS);"),
          (PARTS, "[flags + blockIdx.x * TILE_PARTS + consumer]",
           "[blockIdx.x * TILE_PARTS + consumer]"),
          (KERNEL, "        if (set) st_global_relaxed(fetch->flag, 0, SCOPE_GPU);\n", ""),
@@ -28,7 +28,7 @@ def words():
         assert len(found) == 1, (pattern, found)
         return found[0]
     heads = ("DEVICE int tiles_of(", "DEVICE struct work work_at(", "DEVICE int part_index(",
-             "DEVICE uint32_t *room_word(")
+             "DEVICE uint32_t *credit_word(")
     rows = c_table(DEVICE + f'''
 #include "building_blocks/tile_order.h"
 enum {{ SLICE_N = 256, CONSUMERS = 2 }};
@@ -69,9 +69,9 @@ int main(void) {{
                 if (work.owner == peer) {{
                     word({SETS}, device, {expression(r"uint32_t .flag = (&args->flags.*?);")});
                     part({STORES}, device, {expression(r"send.to = (part_at.*?);")});
-                    word({WAITS}, device, {expression(r"uint32_t .room = (room_word.*?);")});
+                    word({WAITS}, device, {expression(r"uint32_t .credit = (credit_word.*?);")});
                     word({GIVES}, device,
-                         {expression(r"st_global_release.(room_word[(].*?[)]), 1, SCOPE_SYS")});
+                         {expression(r"st_global_release.(credit_word[(].*?[)]), 1, SCOPE_SYS")});
                 }} else {{
                     word({POLLS}, device, {expression(r"fetch->flag = (&args->flags.*?);")});
                     part({LOADS}, device, {expression(r"fetch->from = (part_at.*?);")});
@@ -95,10 +95,10 @@ def draw():
         assert places(writes) == places(reads)
         assert all(device != at for device, at, _ in said[writes])
         assert all(device == at for device, at, _ in said[reads])
-    assert not places(SETS) & places(GIVES), "a word is a flag and room"
+    assert not places(SETS) & places(GIVES), "a word is a flag and credit"
     code = source(KERNEL)
     # Who waits for a word resets it, and all pieces are stored before the flag is set.
-    assert code.count("st_global_relaxed(room, 0, SCOPE_GPU);") == 1
+    assert code.count("st_global_relaxed(credit, 0, SCOPE_GPU);") == 1
     assert code.count("if (set) st_global_relaxed(fetch->flag, 0, SCOPE_GPU);") == 1
     flags = function(KERNEL, "DEVICE void signal_parts(")
     assert 0 < flags.find("named_barrier_sync(") < flags.find("st_global_release(flag, 1")
@@ -108,8 +108,8 @@ def draw():
                 link, each stored into the other GPU's memory. The 2 waits read words of the GPU's
                 own memory and reset them (counted from `kernel.cu` and `parts.h`).""",
                 "Two GPUs and the link between them. 1: the owner begins the launch; the parts of "
-                "the launch before are added, so it stores room = 1 in the sender's memory. 2: the "
-                "sender waits for room and resets it. 3: it stores the part, "
+                "the launch before are added, so it stores credit = 1 in the sender's memory. 2: "
+                "the sender waits for credit and resets it. 3: it stores the part, "
                 f"{size // 1024} KB, in the owner's memory, 4: and, when a barrier says that all "
                 "of it is stored, sets the flag with a release. 5: the owner waits for the flag, "
                 "resets it, 6: and adds the part to its accumulators.", 626)
@@ -130,13 +130,13 @@ def draw():
         ink = "onbright" if cls == "wait" else "ink"
         p.text(x + 6, y + 22, number, f"text b {ink}")
         for i, line in enumerate(lines):
-            p.text(x + (20 if i == 0 else 6), y + 22 + 20 * i, line, f"text {ink}")
+            p.text(x + (25 if i == 0 else 6), y + 22 + 20 * i, line, f"text {ink}")
 
-    actor(1, 86, 1, ("at launch:", "room = 1"), "store")
-    word(cell_l, 96, "room")
+    actor(1, 86, 1, ("at launch:", "credit = 1"), "store")
+    word(cell_l, 96, "credit")
     p.arrow(RIGHT[0] + 72, 114, cell_l[1] + 5, 114)
-    p.text(280, 106, "room = 1", "code", "middle")
-    actor(0, 148, 2, ("waits:", "room = 1?", "resets it"), "wait")
+    p.text(280, 106, "credit = 1", "code", "middle")
+    actor(0, 148, 2, ("waits:", "credit = 1?", "resets it"), "wait")
     p.path(f"M{cell_l[0] + 32} 136v40H{LEFT[0] + 136}m6 -4l-6 4l6 4", "rule")
     actor(0, 246, 3, ("stores", "the part"), "load")
     word(cell_r, 246, "part", 56)
@@ -144,7 +144,7 @@ def draw():
     p.path(f"M{cell_r[0] - 18} 260v28l16 -14z", "load")
     p.text(280, 256, f"{size // 1024} KB", "text b", "middle")
     p.text(280, 304, f"{pieces} × {piece} B", "text", "middle")
-    actor(0, 318, 4, ("after all of 3", "(bar.sync):", "flag = 1"), "store")
+    actor(0, 318, 4, ("all stored", "(bar.sync):", "flag = 1"), "store")
     word(cell_r, 336, "flag")
     p.arrow(LEFT[0] + 134, 354, cell_r[0] - 5, 354)
     p.text(280, 346, "flag = 1", "code", "middle")

@@ -61,7 +61,7 @@ def draw():
     assert at[0] == TOP_BIT and at[1] == at[2] and 0 < lost < units[1]
     assert short == sum(units[1:]) and list(few[1:]) == units[1:] and promoted == sum(units)
     bits = at[1] + 1
-    names = [f"so far {SO_FAR}"] + [f"{a:g} × {b:g}" for a, b in PRODUCTS]
+    names = [f"so far {SO_FAR}"] + [f"{a:g}·{b:g}" for a, b in PRODUCTS]
     p = Picture(f"The Tensor Core keeps {bits} bits of a sum",
                 f"""The largest term places the window of {bits} bits: beside the {SO_FAR} so far,
                 {lost * UNIT:g} of two products of e4m3 lies below it and is cut off (scales of 1).
@@ -107,7 +107,7 @@ def draw():
     add(256, names[1:], units[1:], short, own[0], own[0] - own[1], f"{bits} bits")
     p.text(20, 358, "Then, in the CUDA cores, the sum of both in fp32", "head")
     add(390, [names[0], "products"], [units[0], short], promoted, TOP_BIT, LAST_BIT, "24 bits")
-    for bit, power in ((TOP_BIT, "2¹⁰"), (0, "2⁰"), (LAST_BIT, "2⁻¹³")):
+    for bit, power in ((TOP_BIT, 1 << TOP_BIT), (0, 1), (LAST_BIT, f"1/{1 << -LAST_BIT}")):
         x = x_of(bit) + CELL / 2
         p.path(f"M{x:g} 469v5", "rule")
         p.text(x, 490, power, "num soft", "middle")

@@ -59,7 +59,7 @@ def draw():
                 "changed while the loads of the other are in flight. The producer changes a map "
                 "when it has issued all loads of the group before.", 480)
     p.text(20, 60, "1", "text b")
-    p.text(36, 60, f"the loads of group {followed - 2}, by the old a[1], have landed")
+    p.text(39, 60, f"the loads of group {followed - 2}, by the old a[1], have landed")
     # the places
     p.rect(20, 74, 176, 142, "lane", rx=4)
     p.text(30, 96, "shared memory", "text b")
@@ -70,8 +70,8 @@ def draw():
     p.text(105, 154, "the rest", "text", "middle")
     for y, number, word in ((182, 2, "edit"), (204, 3, "sync of the warp")):
         p.text(30, y, number, "text b")
-        p.text(46, y, word)
-    p.rect(266, 74, 140, 142, "lane", rx=4)
+        p.text(49, y, word)
+    p.rect(260, 74, 152, 142, "lane", rx=4)
     p.text(336, 96, "global memory", "text b", "middle")
     p.rect(276, 106, 120, 40, "held")
     p.text(336, 131, "a[0]", "code", "middle")
@@ -82,11 +82,11 @@ def draw():
     p.text(229, 110, "4", "text b", "middle")
     p.text(229, 190, "copy,", "text", "middle")
     p.text(229, 210, "release", "text", "middle")
-    p.rect(496, 74, 44, 142, "load")
-    p.text(518, 150, "TMA", "text ink b", "middle")
-    p.arrow(400, 170, 492, 170)
-    p.text(450, 160, "5", "text b", "middle")
-    p.text(450, 190, "acquire", "text", "middle")
+    p.rect(484, 74, 56, 142, "load")
+    p.text(512, 150, "TMA", "text ink b", "middle")
+    p.arrow(400, 170, 480, 170)
+    p.text(447, 160, "5", "text b", "middle")
+    p.text(447, 190, "acquire", "text", "middle")
 
     def px(t):
         return round(X + (RIGHT - X) * (t - FROM) / (TO - FROM), 1)

@@ -10,15 +10,15 @@ CTAS, TILES, K_TILES, FOLLOWED = 4, 7, 8, 5
 X, RIGHT, LANE = 76, 544, 22
 EDITS = [(KERNEL, "if (rest > 0 && 2 * rest < clusters && args.items > 0) --args.items;",
           "if (rest > 0 && args.items > 0) --args.items;"),
-         (KERNEL, "piece->k_end = (int)(work->end - first);",
-          "piece->k_end = (int)(work->end - first) - 1;"),
+         (KERNEL, "part->k_end = (int)(work->end - first);",
+          "part->k_end = (int)(work->end - first) - 1;"),
          (SPLIT, "#define SPLITS 4", "#define SPLITS 2")]
 
 
 def stretches():
     """[[(tile, k_begin, k_end) ...] for each CTA], in the order in which stream-K computes them;
     clusters are of one CTA here, and a pair is a tile."""
-    code = between(KERNEL, "struct piece {", "/* This CTA's tile of a piece. */")
+    code = between(KERNEL, "struct part {", "/* This CTA's tile of a part. */")
     rounds = re.search(r"const int rest.*?--args\.items;", source(KERNEL), re.S).group()
     rows = c_table(f'''
 #define DEVICE static inline
@@ -32,8 +32,8 @@ int main(void) {{
     {rounds}
     for (blockIdx.x = 0; blockIdx.x < {CTAS}; ++blockIdx.x) {{
         struct work work = whole_work(&args);
-        struct piece p;
-        while (next_piece(&args, &work, &p))
+        struct part p;
+        while (next_part(&args, &work, &p))
             printf("%d %d %d %d\\n", blockIdx.x, p.pair, p.k_begin, p.k_end);
     }}
 }}''')
@@ -84,14 +84,14 @@ def draw():
               for tile in range(TILES)]
     cut = [tile for tile in range(TILES) if len(owners[tile]) > 1]
     sums = [(splits - 1) * TILES, sum(len(own) - 1 for own in owners)]
-    # A piece that lacks its tile's end comes before one that has it.
+    # A part that lacks its tile's end comes before one that has it.
     for work in streamed:
         lacks = [e < K_TILES for _, b, e in work if e - b < K_TILES]
         assert lacks == sorted(lacks, reverse=True)
     p = Picture("Stream-K cuts only the last tiles",
                 f"""{TILES} whole tiles on {CTAS} CTAs take {rounds} steps of a k-tile, both kinds
                 of cut {end}. Split-K cuts all {TILES} tiles, and the sums of {sums[0]} parts
-                travel; stream-K cuts {len(cut)}, and {sums[1]} travel (counted from `next_piece()`
+                travel; stream-K cuts {len(cut)}, and {sums[1]} travel (counted from `next_part()`
                 and `split_k.cu`).""",
                 f"Three schedules of {TILES} tiles of {K_TILES} k-tiles on {CTAS} CTAs. Whole "
                 f"tiles: {rounds} steps, and one CTA is idle for the last {idle}. Split-K: the "

@@ -99,5 +99,5 @@ def draw():
     p.legend(20, 432, (("item0", "channel g", 130), ("fma", "channel g + 8", 160),
                        ("item1", f"g + 8, k = {K}", 0)))
     p.text(20, 460, "s: sign, that of g + 8 one byte on; 2 1 0: magnitude")
-    p.text(20, 486, "exponent bits 0: a subnormal, ± magnitude × 2⁻⁹", "text b")
+    p.text(20, 486, "exponent bits 0: a subnormal, ± magnitude / 512", "text b")
     return p.svg()

@@ -64,7 +64,7 @@ few_rows=1x4096x4096,16x4096x4096,16x14336x4096,64x7168x2048
 section_stream_k() {
     begin h200-stream-k.jsonl
     rows h200-stream-k.jsonl "$compare" --iters 3 --shapes $waves \
-        --kernels 8:persistent,9,10,hopper_gemm
+        --kernels 8:persistent,9,10:equal_parts,10,hopper_gemm
     rows h200-stream-k.jsonl "$compare" --iters 3 --shapes $few_tiles,$few_rows \
         --kernels 8:persistent,10,10:whole,10:split_k,10:split_reduce,hopper_gemm
 }
@@ -187,8 +187,8 @@ section_two_gpus() {
     begin $file
     rows $file "$compare" --iters 3 --kernels 13 --shapes $rs --baselines "$libraries"
     rows $file "$compare" --iters 3 --kernels 13:all_gather --shapes $ag --baselines "$libraries"
-    rows $file "$compare" --iters 3 --kernels 13:serial,13:through_tma --shapes 8192 \
-        --baselines "$libraries"
+    rows $file "$compare" --iters 3 --kernels 13:serial,13:through_tma,13:copy_warps \
+        --shapes 8192 --baselines "$libraries"
     for gpu_of in 0 1; do
         rows $file env CUDA_VISIBLE_DEVICES=$gpu_of "$compare" --iters 3 --kernels 8:persistent \
             --shapes $alone --baselines cublas

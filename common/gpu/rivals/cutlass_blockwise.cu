@@ -7,7 +7,7 @@
  *   RIVAL_KERNEL       the name of its record
  *   RIVAL_TILE_M, RIVAL_TILE_N
  *
- * docs/measuring.md says what differs from the example.
+ * docs/rivals.md says what differs from the example.
  */
 #include <cutlass/cutlass.h>
 

@@ -4,7 +4,7 @@
  * In a few places the PTX ISA can be read in two ways, or the simulator asks for more than the
  * letter. The book's kernels keep these rules; whoever holds the other view switches all of them
  * off (--doubtful off). Those that kernels in wide use break are off unless asked for (--doubtful
- * all). docs/memory-order.md has both readings of each.
+ * all). docs/rules-in-doubt.md has both readings of each.
  */
 #ifndef SIM_CORE_DOUBT_H
 #define SIM_CORE_DOUBT_H
@@ -30,7 +30,7 @@ enum doubtful_rule {
 extern bool doubtful_rules;     /* are kept; the default */
 extern bool all_doubtful_rules; /* and those on demand */
 
-/* As reports and docs/memory-order.md call it. */
+/* As reports and docs/rules-in-doubt.md call it. */
 const char *doubt_name(enum doubtful_rule rule);
 
 /* The report that follows rests on this rule, and says so. */

@@ -38,7 +38,7 @@ for kind in deadlock endless misaligned unsupported \
   $(grep -rhoE '"[a-z]+(-[a-z]+)+"' "$root/common/sim" --include='*.c' | tr -d '"' | sort -u); do
   grep -q "<a id=\"$kind\">" "$root/docs/debugging.md" ||
     { grep -q "DOUBT_[A-Z_]*\] = \"$kind\"" "$root/common/sim/core/hazards.c" &&
-      grep -q "\`$kind\`" "$root/docs/memory-order.md"; } ||
+      grep -q "\`$kind\`" "$root/docs/rules-in-doubt.md"; } ||
     fail "docs/debugging.md has no place for $kind"
 done
 

@@ -13,7 +13,7 @@ import prose
 from unheld import NUMBER, readable
 
 SUMMARIES = ("README.md", "docs/README.md", "docs/ladder.md", "docs/topics.md", "docs/faq.md",
-             "docs/after-09.md", "beyond/README.md", "beyond/library/README.md")
+             "beyond/README.md", "beyond/library/README.md")
 LINK = re.compile(r"\]\(([^)#\s]*\.md)")
 KERNEL = re.compile(r"\b(\d\d|hopper_gemm|w4a8_gemm)(?=[:,])")
 

@@ -50,7 +50,7 @@ RULES = (
     ("03_.*mbarrier", r"^mbarrier_wait\(&shared->full", "before the previous", OTHER_STAGE),
     ("05_", r"^__syncthreads\(\); #1", "after the next", EITHER_ORDER),
     ("05_", r"^mbarrier_wait\(&shared->full\[state", "before the previous", EITHER_ORDER),
-    (ALL_BUT_RS, r"^(if \(!full\) )?(consumer_wait|mbarrier_wait\(&shared->full)(?!.* in mover$)",
+    (ALL_BUT_RS, r"^(if \(!full\) )?(consumer_wait|mbarrier_wait\(&shared->full)(?!.*copy_warp$)",
      "after the next", REGISTERS_ONLY),
     (ALL_BUT_RS, "^wgmma_fence", "before the previous", REGISTERS_ONLY),
     ("rs.cu", r"^wgmma_wait_group\(WAIT", "after the next", BOTH_BEFORE),

@@ -30,7 +30,7 @@ def draw():
     halves, steps = bm // rows, bk // wide
     tiles_m, tiles_n = SIZE // bm, SIZE // bn
     p = Picture("From D to a core matrix",
-                f"""Each part is a piece of the one before. {tiles_m} × {tiles_n} tiles make D, of
+                f"""Each tile is cut out of the one before. {tiles_m} × {tiles_n} tiles make D, of
                 which {sms} are computed at once; {halves} × {steps} `wgmma` make a k-tile of one
                 tile; {rows // 8} × {wide // 8} core matrices make one `wgmma`'s A (counted from
                 `06_wgmma/kernel.cu` at {SIZE}³ on {sms} SMs).""",

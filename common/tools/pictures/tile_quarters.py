@@ -89,8 +89,7 @@ def draw():
         p.text(gx - deep / 2 - 18, gy + (i + .5) * side / 2 + 16, "warps " + ", ".join(
             map(str, warps[0, i])), "text ink b" if cls == "item1" else "text b", "middle")
     p.text(20, gy + 16, "A:", "head")
-    p.text(20, gy + 36, f"{bm} ×", "text soft")
-    p.text(20, gy + 54, f"{bk}", "text soft")
+    p.text(20, gy + 36, f"{bm} × {bk}", "text soft")
     for warp in range(4):
         x, y = gx + warp % 2 * side / 2, gy + warp // 2 * side / 2
         p.rect(x, y, side / 2 - 2, side / 2 - 2, "item1" if warp == follow else "mmapale")
