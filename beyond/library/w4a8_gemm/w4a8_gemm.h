@@ -100,7 +100,7 @@ enum w4a8_gemm_early {
 /* Sets when the plan's runs begin: an enum w4a8_gemm_early, W4A8_GEMM_IN_ORDER in a new plan. What
  * else holds for early runs is in hopper_gemm.h. The kernels for many rows have no early form:
  * plans with them are as they were, and that is no error. Early runs gain most where memory is the
- * limit; elsewhere they may take a little longer (beyond/library/README.md, "Measured"). If it
+ * limit; elsewhere they may take a little longer (beyond/library/measured.md). If it
  * fails, the plan is as before. Not while another thread runs the plan. Returns an enum
  * w4a8_gemm_status. */
 int w4a8_gemm_plan_set_early(struct w4a8_gemm_plan *plan, int early);

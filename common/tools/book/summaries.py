@@ -33,7 +33,8 @@ def items(page):
 
 
 def is_summed_up(path):
-    return pages.is_chapter(path) or path == "beyond/library/README.md"
+    return pages.is_chapter(path) or path in ("beyond/library/README.md",
+                                                "beyond/library/measured.md")
 
 
 def linked(page, text):
@@ -52,7 +53,7 @@ def chapters_of(book, expression):
     """The pages of the kernels that a claim is about."""
     for name in KERNEL.findall(expression):
         if not name.isdigit():
-            yield "beyond/library/README.md"
+            yield "beyond/library/measured.md"
             continue
         for house in ("", "beyond"):
             yield from (os.path.join(house, folder, "README.md") for folder in book.list(house)
