@@ -30,7 +30,9 @@ struct backend_options {
     bool trace;          /* record a timeline */
     bool times;          /* there will be times: say what would spoil them */
     int gpus;            /* that kernels for several GPUs get; 0 or 1: there are none of these */
-    int oldest; /* the lowest compute capability that will do, 80 for 8.0; 0: 9.0 and no other */
+    int oldest; /* the lowest compute capability that will do, 80 for 8.0; 0: that of `machine` and
+                 * no other */
+    enum gemm_machine machine; /* that the kernels of the run are for */
 };
 
 /* An option of the command line that only this backend has; the harness reads its value before
@@ -58,6 +60,7 @@ struct backend_info {
     int gpus_open; /* of these, the ones that kernels for several GPUs use: options.gpus, or 1 */
     char driver[32], toolkit[32]; /* empty: not known */
     int compute_capability;       /* 80 for 8.0; 0: of the simulator, which runs every kernel */
+    enum gemm_machine machine;    /* that the kernels of the run are for */
     int sm_count;
     size_t smem_bytes;    /* the most that a CTA may have; 0: no limit that this backend knows */
     size_t memory_bytes;  /* free memory */

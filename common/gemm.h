@@ -109,6 +109,9 @@ enum gemm_status {
  * its device's slice of k. */
 enum gemm_loop { GEMM_ALONG_K = 0, GEMM_ALONG_N, GEMM_ALONG_SLICE_OF_K };
 
+/* The GPU that a kernel is for: gemm_machine.h. */
+enum gemm_machine { MACHINE_HOPPER, MACHINE_BLACKWELL, MACHINES };
+
 /* What a chapter, or one variant of it, provides to the harness: a kernel, its launch function, and
  * its properties. */
 struct gemm_kernel {
@@ -136,6 +139,7 @@ struct gemm_kernel {
     const void *of_kind;             /* and what that has to know of this kernel */
     enum gemm_loop loop;
     struct gemm_boundary boundaries[GEMM_BOUNDARIES]; /* gemm_boundaries.h */
+    enum gemm_machine machine;                        /* of all others Hopper */
     bool refused; /* by the compiler: cmake/does_not_compile.c */
 };
 

@@ -17,7 +17,8 @@
 # the CUDA and C files with its baselines, to which the kernel of FROM is linked, too (gpu/from_kernel.h), and
 # behind them further chapters whose kernels are. PTX is the lowest compute capability of the GPUs
 # that the chapter's kernels can run on, such as 80 for 8.0, where these are more than 9.0;
-# `variant:90` says so of one.
+# `variant:90` says so of one. ARCH is the architecture that the kernels' machine code is for, such as
+# 100a, where it is not 90a; in the struct gemm_kernel of each, .machine says the same.
 #
 # There are several houses: part one, declared in the top CMakeLists.txt, and beyond/ and library/,
 # each of which may be absent. HOPPER_HOUSE is what the names of a house's targets, tests and
@@ -49,7 +50,7 @@ set(HOPPER_TYPES fp16 bf16 e4m3 w4a8)
 # chapter's own kernel. A chapter with a SELECTION has variants only.
 
 function(chapter directory)
-  cmake_parse_arguments(ARG "" "SELECTION;LIBRARY;GPUS;FROM;KIND" "STEPS;TRACED;TYPES;VARIANTS;PTX;RIVALS" ${ARGN})
+  cmake_parse_arguments(ARG "" "SELECTION;LIBRARY;GPUS;FROM;KIND;ARCH" "STEPS;TRACED;TYPES;VARIANTS;PTX;RIVALS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "chapter(${directory}): unexpected ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -82,6 +83,12 @@ function(chapter directory)
   elseif(NOT ARG_GPUS MATCHES "^[1-9][0-9]*$")
     message(FATAL_ERROR "chapter(${directory}): GPUS ${ARG_GPUS}: not a number of GPUs")
   endif()
+  if(ARG_ARCH AND NOT ARG_ARCH MATCHES "^[1-9][0-9]+a$")
+    message(FATAL_ERROR "chapter(${directory}): ARCH ${ARG_ARCH}: not an architecture such as 100a")
+  endif()
+  if(ARG_ARCH AND ARG_PTX)
+    message(FATAL_ERROR "chapter(${directory}): code for ARCH ${ARG_ARCH} has no PTX for other GPUs")
+  endif()
   cmake_path(GET directory FILENAME program)
   set_property(GLOBAL APPEND PROPERTY HOPPER_CHAPTERS${HOPPER_HOUSE} ${directory})
   set_property(GLOBAL APPEND PROPERTY HOPPER_PROGRAMS${HOPPER_HOUSE} ${program})
@@ -101,6 +108,7 @@ function(chapter directory)
   set_property(GLOBAL PROPERTY HOPPER_RIVALS_${directory} "${ARG_RIVALS}")
   set_property(GLOBAL PROPERTY HOPPER_TRACED_${directory} "${ARG_TRACED}")
   set_property(GLOBAL PROPERTY HOPPER_PTX_${directory} "${ARG_PTX}")
+  set_property(GLOBAL PROPERTY HOPPER_ARCH_${directory} "${ARG_ARCH}")
   set_property(GLOBAL PROPERTY HOPPER_TYPES_${directory} "${ARG_TYPES}")
   set_property(GLOBAL PROPERTY HOPPER_GPUS_${directory} "${ARG_GPUS}")
   foreach(variant IN LISTS ARG_VARIANTS)
@@ -151,6 +159,16 @@ function(add_ptx target capability)
       set(architectures ${capability}-virtual)
     endif()
     set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+  endif()
+endfunction()
+
+# Sets in the caller: `lacks`, the chapter's ARCH if this toolkit cannot compile for it; else nothing.
+function(get_missing_arch directory lacks)
+  get_property(arch GLOBAL PROPERTY HOPPER_ARCH_${directory})
+  string(REGEX REPLACE "a$" "" capability "${arch}")
+  set(${lacks} "" PARENT_SCOPE)
+  if(arch AND HOPPER_GPU_PROGRAMS AND NOT capability IN_LIST HOPPER_CAPABILITIES)
+    set(${lacks} ${arch} PARENT_SCOPE)
   endif()
 endfunction()
 
@@ -253,6 +271,10 @@ function(add_kernel_objects prefix language entry suffix symbol)
     endif()
     if(language STREQUAL "CUDA")
       add_ptx(${object} ${ptx})
+      get_property(arch GLOBAL PROPERTY HOPPER_ARCH_${directory})
+      if(arch)
+        set_target_properties(${object} PROPERTIES CUDA_ARCHITECTURES ${arch}-real)
+      endif()
       # Without exceptions and locked statics, nvcc's host code needs no library of C++.
       target_compile_options(${object} PRIVATE -lineinfo
         -Xcompiler=-fno-exceptions,-fno-threadsafe-statics)
@@ -478,6 +500,12 @@ function(add_chapters backend language libraries services)
     get_property(steps GLOBAL PROPERTY HOPPER_STEPS_${chapter})
     get_property(traced_labels GLOBAL PROPERTY HOPPER_TRACED_${chapter})
     get_property(selection GLOBAL PROPERTY HOPPER_SELECTION_${chapter})
+    get_missing_arch(${chapter} lacks)
+    if(lacks AND backend STREQUAL "gpu")
+      add_missing_target(${backend}_${program}
+        "CUDA ${CUDAToolkit_VERSION} does not compile for sm_${lacks}; a newer one does")
+      continue()
+    endif()
     set(rows "")
     set(objects "")
     set(own_traced "")

@@ -13,12 +13,17 @@ function(add_dump_targets house objects)
   foreach(object IN LISTS objects)
     get_target_property(source ${object} SOURCES)
     get_target_property(macros ${object} COMPILE_DEFINITIONS)
+    get_target_property(architectures ${object} CUDA_ARCHITECTURES)
+    string(REGEX MATCH "[0-9]+a" architecture "${architectures}")
+    if(NOT architecture)
+      set(architecture 90a)
+    endif()
     list(TRANSFORM macros PREPEND "-D")
     string(REGEX REPLACE "^gpu_kernel_" "" name ${object})
     list(APPEND sass_commands COMMAND ${HOPPER_CUOBJDUMP} -sass $<TARGET_OBJECTS:${object}>
          > ${PROJECT_BINARY_DIR}/sass/${name}.sass)
     list(APPEND ptx_commands
-         COMMAND ${CMAKE_CUDA_COMPILER} -ptx -arch=compute_90a -std=c++17 -O3 -lineinfo
+         COMMAND ${CMAKE_CUDA_COMPILER} -ptx -arch=compute_${architecture} -std=c++17 -O3 -lineinfo
                  -I${PROJECT_SOURCE_DIR}/common ${includes}
                  ${macros} ${source} -o ${PROJECT_BINARY_DIR}/ptx/${name}.ptx)
   endforeach()

@@ -151,6 +151,7 @@ if(HOPPER_GPU)
     set(missing "")
     execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-arch
       OUTPUT_VARIABLE targets RESULT_VARIABLE failed)
+    string(REGEX MATCHALL "[0-9]+" HOPPER_CAPABILITIES "${targets}")
     foreach(capability IN LISTS HOPPER_PTX_CAPABILITIES)
       if(failed OR NOT targets MATCHES "compute_${capability}\n")
         list(REMOVE_ITEM HOPPER_PTX_CAPABILITIES ${capability})

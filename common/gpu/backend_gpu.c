@@ -63,7 +63,8 @@ enum exit_code backend_open(const struct backend_options *options, struct backen
     struct cudaDeviceProp properties;
     memset(info, 0, sizeof *info);
     memset(&gpu_state, 0, sizeof gpu_state);
-    if (!find_device(options->oldest, &gpu_state.ordinal, &properties)) return EXIT_NO_DEVICE;
+    if (!find_device(options->machine, options->oldest, &gpu_state.ordinal, &properties))
+        return EXIT_NO_DEVICE;
     size_t free_bytes = 0, total_bytes = 0;
     if (!cuda_ok(cudaSetDevice(gpu_state.ordinal), "opening the device") ||
         !cuda_ok(cudaStreamCreate(&gpu_state.stream), "creating a stream") ||
@@ -75,6 +76,7 @@ enum exit_code backend_open(const struct backend_options *options, struct backen
 
     info->backend = "cuda";
     info->compute_capability = 10 * properties.major + properties.minor;
+    info->machine = options->machine;
     info->smem_bytes = properties.sharedMemPerBlockOptin;
     int ordinals[GEMM_DEVICES] = {gpu_state.ordinal};
     info->gpus = gpu_state.is_hopper ? devices_find(gpu_state.ordinal, ordinals) : 1;

@@ -24,8 +24,6 @@ static void point_to_simulator(const char *reason) {
                 name);
 }
 
-enum { HOPPER = 90 };
-
 static int capability_of(const struct cudaDeviceProp *properties) {
     return 10 * properties->major + properties->minor;
 }
@@ -41,13 +39,15 @@ static void complain_no_device(cudaError_t status) {
     point_to_simulator(reason);
 }
 
-static void complain_none_will_do(int oldest) {
+static void complain_none_will_do(enum gemm_machine machine, int oldest) {
+    const struct gemm_machine_record *const own = gemm_machine_record(machine);
     char reason[512], needed[64];
     struct cudaDeviceProp first;
     if (oldest)
         snprintf(needed, sizeof needed, "%d.%d or later", oldest / 10, oldest % 10);
     else
-        snprintf(needed, sizeof needed, "9.0 (Hopper)");
+        snprintf(needed, sizeof needed, "%d.%d (%s)", own->capability / 10, own->capability % 10,
+                 own->name);
     if (cudaGetDeviceProperties(&first, 0) == cudaSuccess)
         snprintf(reason, sizeof reason, "no device of compute capability %s; device 0 is %s, %d.%d",
                  needed, first.name, first.major, first.minor);
@@ -56,23 +56,25 @@ static void complain_none_will_do(int oldest) {
     point_to_simulator(reason);
 }
 
-bool find_device(int oldest, int *ordinal, struct cudaDeviceProp *properties) {
+bool find_device(enum gemm_machine machine, int oldest, int *ordinal,
+                 struct cudaDeviceProp *properties) {
+    const int own = gemm_machine_record(machine)->capability;
     int count = 0, best = 0;
     const cudaError_t status = cudaGetDeviceCount(&count);
     if (status != cudaSuccess || count == 0) {
         complain_no_device(status);
         return false;
     }
-    for (int i = 0; i < count && best != HOPPER; ++i) {
+    for (int i = 0; i < count && best != own; ++i) {
         struct cudaDeviceProp found;
         if (cudaGetDeviceProperties(&found, i) != cudaSuccess) continue;
         const int capability = capability_of(&found);
-        if (capability != HOPPER && (oldest == 0 || capability < oldest || capability <= best))
+        if (capability != own && (oldest == 0 || capability < oldest || capability <= best))
             continue;
         best = capability;
         *ordinal = i;
         *properties = found;
     }
-    if (!best) complain_none_will_do(oldest);
+    if (!best) complain_none_will_do(machine, oldest);
     return best != 0;
 }

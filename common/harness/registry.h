@@ -5,6 +5,7 @@
 #define HARNESS_REGISTRY_H
 
 #include "gemm.h"
+#include "gemm_machine.h"
 
 enum { ELEMENT_TYPES = 4 }; /* GEMM_FP16, GEMM_BF16, GEMM_E4M3, GEMM_W4A8 */
 
@@ -17,7 +18,7 @@ struct kernel_entry {
     const char *from; /* the step that it builds on, "08_persistent_pingpong:persistent"; NULL: the
                        * step before */
     int ptx; /* the lowest compute capability that its PTX is for, 80 for 8.0; 0: it has none, and
-              * runs on 9.0 alone */
+              * runs on that of its machine alone */
 };
 
 /* Chapters come in order; in a chapter its steps first, in the order in which they are read. */
@@ -47,10 +48,15 @@ static inline const struct gemm_kernel *kernel_of_any_type(const struct kernel_e
                                        : entry->of_type[GEMM_W4A8];
 }
 
+/* The compute capability of the machine that it is for. */
+static inline int capability_of_entry(const struct kernel_entry *entry) {
+    return gemm_machine_record(kernel_of_any_type(entry)->machine)->capability;
+}
+
 /* Is there code in it for a GPU of this compute capability? (0: the simulator.) The driver compiles
  * PTX for the GPU that it finds. */
 static inline bool entry_runs_on(const struct kernel_entry *entry, int compute_capability) {
-    return compute_capability == 0 || compute_capability == 90 ||
+    return compute_capability == 0 || compute_capability == capability_of_entry(entry) ||
            (entry->ptx > 0 && compute_capability >= entry->ptx);
 }
 

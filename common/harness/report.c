@@ -8,17 +8,14 @@
 /* Dense FLOPs per cycle of the four Tensor Cores of an SM, of a GPU or as simulated; 0: not known.
  * Of 8.6, 8.9 and 12.0 it is not known, because there with fp32 sums it differs between products of
  * one compute capability. NVIDIA's whitepapers: "H100 Tensor Core GPU Architecture" (9.0), "A100
- * Tensor Core GPU Architecture" (8.0). */
+ * Tensor Core GPU Architecture" (8.0). A kernel for Hopper that Blackwell runs as PTX does not use
+ * Blackwell's rate, so there it is not known either. */
 static double flops_per_cycle(const struct backend_info *device, enum gemm_type type) {
-    switch (device->compute_capability) {
-    case 0:
-    case 90:
-        return gemm_type_is_scaled(type) ? 8192 : 4096;
-    case 80:
-        return gemm_type_is_scaled(type) ? 0 : 2048;
-    default:
-        return 0;
-    }
+    const struct gemm_machine_record *const machine = gemm_machine_record(device->machine);
+    const bool scaled = gemm_type_is_scaled(type);
+    if (device->compute_capability == 80) return scaled ? 0 : 2048;
+    if (device->compute_capability && device->compute_capability != machine->capability) return 0;
+    return (scaled ? 2 : 1) * machine->flops_per_cycle;
 }
 
 double result_cycles(const struct kernel_result *result) {

@@ -38,16 +38,20 @@ struct selection select_kernels(struct options *options, int *next) {
                           .copies = allocate(2 * room, sizeof *s.copies, what)};
     const struct problem_kind *kind = NULL;
     enum gemm_type type = options->backend.type;
+    enum gemm_machine machine = MACHINE_HOPPER;
     s.more = *next > 0;
     for (; *next < kernel_registry_count; ++*next) {
         const struct kernel_entry *const entry = &kernel_registry[*next];
         if (!is_selected(entry, options)) continue;
         const enum gemm_type own_type = program_is_tour ? type_in_tour(entry, options) : type;
         const struct problem_kind *const own_kind = kind_of(kernel_of_any_type(entry));
+        const enum gemm_machine own_machine = kernel_of_any_type(entry)->machine;
         if (s.count == 0) {
             type = own_type;
             kind = own_kind;
-        } else if (program_is_tour && (own_type != type || own_kind != kind)) {
+            machine = own_machine;
+        } else if (program_is_tour &&
+                   (own_type != type || own_kind != kind || own_machine != machine)) {
             s.more = true;
             break;
         }
@@ -56,6 +60,7 @@ struct selection select_kernels(struct options *options, int *next) {
         s.traced[s.count++] = kernel_of_type(&kernel_trace_registry[*next], type);
     }
     options->backend.type = type;
+    options->backend.machine = machine;
     if (program_is_tour && kind && kind->depth) options->k = kind->depth;
     return s;
 }
@@ -76,14 +81,14 @@ int oldest_of(const struct selection *s) {
     return oldest;
 }
 
-/* "05_tma_mbarrier, which needs 9.0 or later (TMA, mbarriers)": the left-out kernels with this PTX,
- * appended to `list`. */
-static void list_left_out(const struct kernel_entry *const *left_out, int count, int ptx,
+/* "05_tma_mbarrier, which needs 9.0 or later (TMA, mbarriers)": the left-out kernels with this PTX
+ * and code for a machine of this compute capability, appended to `list`. */
+static void list_left_out(const struct kernel_entry *const *left_out, int count, int ptx, int own,
                           char *list, size_t size) {
     int listed = 0;
     for (int i = 0; i < count; ++i) {
         char name[64];
-        if (left_out[i]->ptx != ptx) continue;
+        if (left_out[i]->ptx != ptx || capability_of_entry(left_out[i]) != own) continue;
         kernel_label(kernel_of_any_type(left_out[i]), name, sizeof name);
         const size_t used = strlen(list);
         snprintf(list + used, size - used, "%s%s", !used ? "" : listed ? ", " : "; ", name);
@@ -95,18 +100,20 @@ static void list_left_out(const struct kernel_entry *const *left_out, int count,
         snprintf(list + used, size - used, ", which %s %d.%d or later%s", needs, ptx / 10, ptx % 10,
                  ptx == 90 ? " (TMA, mbarriers)" : "");
     else if (listed)
-        snprintf(list + used, size - used, ", which %s 9.0 itself (Hopper: wgmma)", needs);
+        snprintf(list + used, size - used, ", which %s %d.%d itself (%s)", needs, own / 10,
+                 own % 10, own == 90 ? "Hopper: wgmma" : "Blackwell: tcgen05");
 }
 
 /* The one line on all kernels that need another GPU. */
 static void complain_left_out(const struct kernel_entry *const *left_out, int count,
                               const struct backend_info *device) {
     char list[2048] = "";
-    bool listed[256] = {false};
     for (int i = 0; i < count; ++i) {
-        const int ptx = left_out[i]->ptx;
-        if (!listed[ptx]) list_left_out(left_out, count, ptx, list, sizeof list);
-        listed[ptx] = true;
+        const int ptx = left_out[i]->ptx, own = capability_of_entry(left_out[i]);
+        bool listed = false;
+        for (int j = 0; j < i; ++j)
+            listed |= left_out[j]->ptx == ptx && capability_of_entry(left_out[j]) == own;
+        if (!listed) list_left_out(left_out, count, ptx, own, list, sizeof list);
     }
     if (count)
         complain("left out on %s (compute capability %d.%d): %s; the program of the same name "

@@ -62,6 +62,16 @@ DEVICE void mbarrier_arrive_remote_release(mbarrier_t *barrier, uint32_t rank) {
                  : "memory");
 }
 
+/* The same, relaxed: it orders nothing but execution. For what has fences of its own, tensor memory
+ * (blackwell/tcgen05.h); the owner waits by mbarrier_wait_relaxed(). Any thread. PTX ISA: mapa,
+ * mbarrier.arrive. */
+DEVICE void mbarrier_arrive_remote_relaxed(mbarrier_t *barrier, uint32_t rank) {
+    asm volatile("{ .reg .b32 remote; mapa.shared::cluster.u32 remote, %0, %1;\n\t"
+                 "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [remote]; }"
+                 ::"r"(shared_address(barrier)), "r"(rank)
+                 : "memory");
+}
+
 /* Reads 16 bytes at the offset of `pointer` in the shared memory of CTA `rank`, its own
  * included. This is an ordinary load: a cluster barrier, or an arrival of cluster scope, has to
  * separate it from the owner's earlier and later writes. Any thread. PTX ISA: mapa,

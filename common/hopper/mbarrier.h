@@ -105,6 +105,26 @@ DEVICE void mbarrier_wait_cluster(const mbarrier_t *barrier, uint32_t parity) {
     } while (!done);
 }
 
+/* One arrival, and a wait, that order nothing but execution, within the cluster. For what has
+ * fences of its own: tensor memory (blackwell/tcgen05.h). Any thread. PTX ISA: mbarrier.arrive,
+ * mbarrier.try_wait (.relaxed). */
+DEVICE void mbarrier_arrive_relaxed(mbarrier_t *barrier) {
+    asm volatile("mbarrier.arrive.relaxed.cluster.shared::cta.b64 _, [%0];"
+                 ::"r"(shared_address(barrier))
+                 : "memory");
+}
+DEVICE void mbarrier_wait_relaxed(const mbarrier_t *barrier, uint32_t parity) {
+    uint32_t done;
+    do {
+        asm volatile("{ .reg .pred p;\n\t"
+                     "mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 p, [%1], %2;\n\t"
+                     "selp.u32 %0, 1, 0, p; }"
+                     : "=r"(done)
+                     : "r"(shared_address(barrier)), "r"(parity)
+                     : "memory");
+    } while (!done);
+}
+
 #else
 #include "sim/hopper/mbarrier.h"
 #endif

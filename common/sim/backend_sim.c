@@ -11,6 +11,7 @@
 
 #include "backend.h"
 #include "gemm_devices.h"
+#include "gemm_machine.h"
 #include "gemm_plan.h"
 #include "gemm_selection.h"
 #include "sim/core/doubt.h"
@@ -53,15 +54,17 @@ enum exit_code backend_open(const struct backend_options *chosen, struct backend
     seed = backend_settings[SETTING_SEED].value;
     endless_step_limit = backend_settings[SETTING_STEPS].value;
     hazards_shown = (int)backend_settings[SETTING_HAZARDS].value;
-    doubtful_rules = backend_settings[SETTING_DOUBTFUL].value;
+    doubtful_rules = backend_settings[SETTING_DOUBTFUL].value >= 1;
+    all_doubtful_rules = backend_settings[SETTING_DOUBTFUL].value >= 2;
     run_number = 0;
     launches = (int)backend_settings[SETTING_LAUNCHES].value;
     memset(info, 0, sizeof *info);
     info->backend = "sim";
     char gpus[24] = "";
     if (sim.gpus > 1) snprintf(gpus, sizeof gpus, "%d GPUs of ", sim.gpus);
-    snprintf(info->name, sizeof info->name, "Hopper simulator, %s%d SM%s", gpus, sim.sms,
-             sim.sms == 1 ? "" : "s");
+    snprintf(info->name, sizeof info->name, "%s simulator, %s%d SM%s",
+             gemm_machine_record(options.machine)->name, gpus, sim.sms, sim.sms == 1 ? "" : "s");
+    info->machine = options.machine;
     info->gpus = GEMM_DEVICES;
     info->gpus_open = sim.gpus;
     info->sm_count = sim.sms;
@@ -222,6 +225,8 @@ enum run_status backend_run(const struct contender *contender, const struct gemm
     sim.ahead_complete = true;
     sim_run_state.abandoned = false;
     scheduler_begin(sim.schedule, seed + (uint64_t)run_number++);
+    sim.machine = contender->kernel ? contender->kernel->machine : options.machine;
+    sim.tensor_memory = gemm_machine_record(sim.machine)->tensor_memory;
     timing_begin(sim.gpus, sim.sms);
     hazards_begin();
     memset(&sim_statistics, 0, sizeof sim_statistics);

@@ -13,6 +13,7 @@
 #include "sim/units/mbarrier/table.h"
 #include "sim/units/named_barrier.h"
 #include "sim/units/poll.h"
+#include "sim/units/tcgen05_memory.h"
 #include "sim/units/tma/box.h"
 #include "sim/units/tma/map.h"
 
@@ -42,6 +43,7 @@ static void launch_begins(void) {
     tma_maps_launch_begins();
     poll_launch_begins();
     cp_async_launch_begin();
+    tensor_launch_begins();
 }
 
 const struct sim_hooks sim_hooks = {

@@ -9,7 +9,7 @@ struct sim_run_state sim_run_state;
 
 const char *const schedule_names[SIM_SCHEDULES] = {"time", "early", "late", "random"};
 
-static const char *const off_on[] = {"off", "on"};
+static const char *const off_on_all[] = {"off", "on", "all"};
 
 _Static_assert((int)SETTINGS <= (int)CHECK_SETTINGS, "a run of --check has a value for each");
 struct backend_setting backend_settings[] = {
@@ -28,9 +28,10 @@ struct backend_setting backend_settings[] = {
                          "how many reports a run makes (default 4), one for each line;\n"
                          "those of one cause together",
                          NULL, 1, HAZARDS_MOST, HAZARDS_USUALLY},
-    [SETTING_DOUBTFUL] = {"--doubtful", "on|off",
-                          "rules that are in doubt, docs/rules-in-doubt.md (default on)", off_on, 0,
-                          1, 1},
+    [SETTING_DOUBTFUL] = {"--doubtful", "on|off|all",
+                          "rules that are in doubt, docs/rules-in-doubt.md (default on); all: and\n"
+                          "those that kernels in wide use break",
+                          off_on_all, 0, 2, 1},
     [SETTING_STEPS] = {"--step-limit", "STEPS",
                        "how often threads run before a launch counts as endless\n"
                        "(default 0: by the size of the problem)",

@@ -12,7 +12,8 @@ EDITS = [(CHAPTERS, "TYPES w4a8 FROM 11_fp8_scaling", "TYPES w4a8 FROM 09_cluste
 WORDS = {"08_persistent_pingpong": "ping-pong", "08_persistent_pingpong:persistent": "persistence",
          "09_cluster_multicast": "multicast", "10_stream_k": "stream-K",
          "11_fp8_scaling": "FP8 scales", "12_w4a8": "4-bit weights", "13_two_gpus": "two GPUs",
-         "14_fused_epilogue": "epilogue", "15_grouped_gemm": "groups"}
+         "14_fused_epilogue": "epilogue", "15_grouped_gemm": "groups",
+         "17_tcgen05": "Blackwell", "18_cta_pair": "two SMs", "19_work_stealing": "CLC"}
 TOP, STEP, BOX, WIDE = 80, 54, 38, 152
 COLUMNS = (20, 204, 388)
 

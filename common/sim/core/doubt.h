@@ -3,7 +3,8 @@
  *
  * In a few places the PTX ISA can be read in two ways, or the simulator asks for more than the
  * letter. The book's kernels keep these rules; whoever holds the other view switches all of them
- * off (--doubtful off). docs/rules-in-doubt.md has both readings of each.
+ * off (--doubtful off). Those that kernels in wide use break are off unless asked for (--doubtful
+ * all). docs/rules-in-doubt.md has both readings of each.
  */
 #ifndef SIM_CORE_DOUBT_H
 #define SIM_CORE_DOUBT_H
@@ -19,10 +20,15 @@ enum doubtful_rule {
     DOUBT_EXIT_RELEASES,      /* a thread that ends releases nothing at the cluster's barrier */
     DOUBT_UNCHANGED_REGISTER, /* a write of a register that leaves its value is a write */
     DOUBT_ONE_INSTRUCTION,    /* lanes that write one word by one instruction race */
+    /* on demand: */
+    DOUBT_TENSOR_FENCE,       /* an order by release and acquire needs tcgen05.fence, too */
+    DOUBT_TENSOR_LANE,        /* the address of tcgen05.ld has the warp's own lanes */
+    DOUBT_COMMIT_BEFORE_EXIT, /* a CTA waits for each commit, not for a later one */
     DOUBTS
 };
 
-extern bool doubtful_rules; /* are kept; the default */
+extern bool doubtful_rules;     /* are kept; the default */
+extern bool all_doubtful_rules; /* and those on demand */
 
 /* As reports and docs/rules-in-doubt.md call it. */
 const char *doubt_name(enum doubtful_rule rule);

@@ -162,6 +162,8 @@ static void begin_cta(struct sim_cta *cta, int index, int sm, uint64_t time) {
     cta->exited = false;
     cta->launched_dependents = false;
     cta->registers = NULL;
+    cta->tensor = NULL;
+    cta->refused_file = NULL;
     cta->at_exit = NULL;
     sim_poison(cta->shared, cta->shared_bytes);
     memset(cta->warpgroup, 0, cta->warpgroups * sizeof *cta->warpgroup);
@@ -259,6 +261,7 @@ static bool start_next_cluster(int device) {
         cluster->slot[cluster->slots++] = (struct sim_slot){"the kernels ahead", false, NULL};
     cluster->mbarriers = NULL;
     cluster->barrier = NULL;
+    cluster->tensor_group = 0;
     cluster->next = NULL;
     struct sim_cluster **end = &sim.clusters;
     while (*end)
@@ -292,6 +295,11 @@ bool grid_admit(void) {
     }
     if (started) list_resident_warps();
     return sim.clusters != NULL;
+}
+
+int grid_cancel(int device) {
+    if (grid.on[device].next >= grid.clusters) return -1;
+    return grid.on[device].order[grid.on[device].next++] * sim.launch->cluster;
 }
 
 int grid_waiting(int device) {

@@ -29,6 +29,9 @@ extern int (*grid_loaded_bounds)(const void *kernel);
 bool grid_admit(void);
 /* How many CTAs of the device's grid have no SM yet. */
 int grid_waiting(int device);
+/* The next cluster of the device's grid will not begin: the index of its first CTA; -1: all have
+ * begun. */
+int grid_cancel(int device);
 /* After its last thread has ended: frees the cluster's places. From the scheduler. */
 void grid_retire(struct sim_cluster *cluster);
 /* Resident warps, in the order of launch. */

@@ -114,7 +114,7 @@ void sim_hazard_between(const struct sim_side *now, const struct sim_side *then)
 
 /* ---- rules in doubt ---- */
 
-bool doubtful_rules = true;
+bool doubtful_rules = true, all_doubtful_rules;
 static enum doubtful_rule doubt = DOUBTS; /* of the next report; DOUBTS: none */
 
 const char *doubt_name(enum doubtful_rule rule) {
@@ -127,6 +127,9 @@ const char *doubt_name(enum doubtful_rule rule) {
         [DOUBT_EXIT_RELEASES] = "exit-releases-nothing",
         [DOUBT_UNCHANGED_REGISTER] = "unchanged-register",
         [DOUBT_ONE_INSTRUCTION] = "one-instruction-of-a-warp",
+        [DOUBT_TENSOR_FENCE] = "tensor-fence-with-acquire",
+        [DOUBT_TENSOR_LANE] = "lanes-in-the-address",
+        [DOUBT_COMMIT_BEFORE_EXIT] = "each-commit-before-exit",
     };
     return names[rule];
 }
@@ -193,7 +196,9 @@ static void report(const char *kind, const char *file, int line, const struct si
         used += (size_t)snprintf(text + used, sizeof text - used, "\n    %s", more);
     if (rule < DOUBTS && used < sizeof text)
         snprintf(text + used, sizeof text - used,
-                 "\n    This rule is in doubt: %s. --doubtful off leaves it out.",
+                 rule < DOUBT_TENSOR_FENCE
+                     ? "\n    This rule is in doubt: %s. --doubtful off leaves it out."
+                     : "\n    This rule is in doubt: %s. Only --doubtful all has it.",
                  doubt_name(rule));
     report_say(text,
                &(struct report_cause){kind, known ? side[1].file : NULL, known ? side[1].line : 0});

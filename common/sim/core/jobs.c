@@ -72,7 +72,8 @@ static void complete(struct sim_job *job, uint64_t time) {
     job->state = JOB_DONE;
     ++sim.progress;
     ++sim.steps;
-    if (job->successor) job->successor->after = NULL;
+    for (struct sim_job *next = job->successor; next; next = next->sibling)
+        next->after = NULL;
     job->successor = NULL;
     struct sim_wait_queue waiters = job->waiters;
     job->waiters.head = NULL;
@@ -94,7 +95,11 @@ void sim_job_start(struct sim_job *job, uint64_t time) {
         heap = host_grown(heap, (size_t)heap_room, sizeof *heap, "asynchronous operations");
     }
     if (job->after && job->after->state != JOB_PENDING) job->after = NULL;
-    if (job->after) job->after->successor = job;
+    job->successor = job->sibling = NULL;
+    if (job->after) {
+        job->sibling = job->after->successor;
+        job->after->successor = job;
+    }
     job->time = time;
     job->number = ++jobs_started;
     job->key = key_of(job);

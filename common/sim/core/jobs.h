@@ -10,12 +10,12 @@ struct sim_job {
     void (*complete)(struct sim_job *job); /* makes the effect happen; may free the job */
     void (*cancel)(struct sim_job *job);   /* the launch was abandoned: free the job */
     struct sim_cluster *cluster; /* completed with the cluster at the latest; NULL: with the grid */
-    struct sim_job *after; /* must complete first (NULL: nothing); it may have one successor */
-    uint64_t time;         /* when it completes, SCHEDULE_TIME */
+    struct sim_job *after;       /* must complete first (NULL: nothing) */
+    uint64_t time;               /* when it completes, SCHEDULE_TIME */
     struct sim_wait_queue
         waiters; /* woken on completion; if complete() frees the job, no thread may wait */
     /* the scheduler's */
-    struct sim_job *successor;
+    struct sim_job *successor, *sibling; /* those that come after it, a list */
     int heap_index;
     uint64_t number, key; /* of its start; of its place in the order */
     enum { JOB_NEW, JOB_PENDING, JOB_DONE } state;

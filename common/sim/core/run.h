@@ -10,7 +10,9 @@
 
 struct sim_run {
     enum sim_schedule schedule;
-    int gpus, sms; /* devices that a launch may have; SMs of each */
+    enum gemm_machine machine; /* that the kernel is for */
+    bool tensor_memory;        /* it has some */
+    int gpus, sms;             /* devices that a launch may have; SMs of each */
     const struct gemm_launch *launch;
     size_t args_bytes;            /* of the kernel's parameter */
     const struct gemm_args *args; /* what the first device's begins with; sim_args_of() */

@@ -33,10 +33,12 @@ struct sim_known; /* of other clusters: order/known.h */
  *   c: accesses that happened before, for a generic access that follows
  *   p: generic accesses of shared memory that happened before an async-proxy operation that follows
  *   g: the same for global memory
- *   known: all three, of threads of other clusters; NULL: nothing */
+ *   known: all three, of threads of other clusters; NULL: nothing
+ *   x: what has been executed before, in order or not; empty without tensor memory */
 struct sim_sync {
     struct sim_clock c, p, g;
     struct sim_known *known;
+    struct sim_clock x;
 };
 
 /* An actor whose accesses are numbered: a thread, or an async unit. */
@@ -83,12 +85,12 @@ struct sim_thread {
     struct sim_cta *cta;
     int index; /* in the CTA */
     int lane;
-    uint64_t turns;           /* that the scheduler has given it */
-    int slot;                 /* of its generic accesses: index in the cluster */
-    uint32_t epoch;           /* of its next generic access; its own entry in c is not kept */
-    struct sim_clock c, p, g; /* C_T, P_T, G_T: order/clock.c */
-    struct sim_known *known;  /* the same of other clusters: order/known.c */
-    uint32_t acquired;        /* how often */
+    uint64_t turns;              /* that the scheduler has given it */
+    int slot;                    /* of its generic accesses: index in the cluster */
+    uint32_t epoch;              /* of its next generic access; its own entry in c is not kept */
+    struct sim_clock c, p, g, x; /* C_T, P_T, G_T, X_T: order/clock.c */
+    struct sim_known *known;     /* the same of other clusters: order/known.c */
+    uint32_t acquired;           /* how often */
     struct {
         uint32_t epoch, acquired; /* of the thread, at its latest proxy fence; epoch 0: none */
     } fence;
@@ -105,6 +107,7 @@ struct sim_thread {
     uint32_t cycles;         /* charged since its warp's clock was last brought up to date */
     struct cp_async_state *cp_async; /* units/cp_async.c */
     struct bulk_state *bulk;         /* units/tma/store.c */
+    struct tensor_order *tensor;     /* order/tensor_shadow.c */
     struct register_watch
         *registers; /* units/registers/watch.c; NULL before its first wgmma.fence */
     struct sim_exit_call *at_exit;
@@ -174,7 +177,10 @@ struct sim_cta {
     bool launched_dependents;        /* by griddepcontrol.launch_dependents */
     struct named_barrier *barriers;  /* 16: units/named_barrier.c */
     struct register_pool *registers; /* units/registers/setmaxnreg.c */
-    struct sim_exit_call *at_exit;   /* called when its last thread has ended */
+    struct tensor_memory *tensor;    /* units/tcgen05_memory.c */
+    const char *refused_file;        /* units/cluster_launch.c; NULL: it has seen no refusal */
+    int refused_line;
+    struct sim_exit_call *at_exit; /* called when its last thread has ended */
     struct sim_cta *next;
 };
 
@@ -188,6 +194,7 @@ struct sim_cluster {
     struct sim_arena_block *arena;    /* freed with the cluster: storage.c */
     struct mbarrier_table *mbarriers; /* units/mbarrier/table.c */
     struct cluster_barrier *barrier;  /* units/cluster.c */
+    int tensor_group;                 /* of its tcgen05 instructions; 0: it has had none */
     struct sim_cluster *next;
 };
 

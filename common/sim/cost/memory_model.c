@@ -18,6 +18,15 @@
 enum { L2_SECTORS = 1 << 21 /* 64 MiB */, L2_SINCE = 16 /* cycles */, SECTOR_SHIFT = 5 };
 _Static_assert(1 << SECTOR_SHIFT == GLOBAL_SECTOR_BYTES, "addresses of sectors");
 
+/* What differs between the machines. */
+static const struct memory_rates {
+    int sms; /* of the chip */
+    int l2_bytes_per_cycle, dram_bytes_per_cycle;
+} memory_rates[MACHINES] = {
+    [MACHINE_HOPPER] = {CHIP_SMS, L2_BYTES_PER_CYCLE, DRAM_BYTES_PER_CYCLE},
+    [MACHINE_BLACKWELL] = {B200_SMS, B200_L2_BYTES_PER_CYCLE, B200_DRAM_BYTES_PER_CYCLE},
+};
+
 /* Of one device. */
 struct memory {
     uint32_t *l2;       /* tags */
@@ -34,16 +43,17 @@ static struct memory *memory_of(int device) {
     struct memory *const made = host_zeroed(1, sizeof *made, what);
     made->l2 = host_zeroed(L2_SECTORS, sizeof *made->l2, what);
     made->l2_since = host_zeroed(L2_SECTORS, sizeof *made->l2_since, what);
+    const struct memory_rates rates = memory_rates[sim.machine];
     const int sms = memory_sms;
-    bandwidth_begin(&made->l2_bandwidth, (uint64_t)L2_BYTES_PER_CYCLE * sms / CHIP_SMS);
+    bandwidth_begin(&made->l2_bandwidth, (uint64_t)rates.l2_bytes_per_cycle * sms / rates.sms);
     /* A wave of n tiles, as square as it can be, needs the rows and columns of its edges: some
      * sqrt(n) of them. So fewer SMs ask DRAM for more per SM than the whole chip does, and get as
      * much more, or a small simulated chip would be short of memory where the real one is not. */
-    const double share = sqrt(sms < CHIP_SMS ? (double)sms / CHIP_SMS : 1);
-    bandwidth_begin(&made->dram_bandwidth, (uint64_t)(DRAM_BYTES_PER_CYCLE * share));
+    const double share = sqrt(sms < rates.sms ? (double)sms / rates.sms : 1);
+    bandwidth_begin(&made->dram_bandwidth, (uint64_t)(rates.dram_bytes_per_cycle * share));
     /* What crosses the link are results, as many bytes for each SM here as there. */
-    bandwidth_begin(&made->link_out, (uint64_t)LINK_BYTES_PER_CYCLE * sms / CHIP_SMS);
-    bandwidth_begin(&made->link_in, (uint64_t)LINK_BYTES_PER_CYCLE * sms / CHIP_SMS);
+    bandwidth_begin(&made->link_out, (uint64_t)LINK_BYTES_PER_CYCLE * sms / rates.sms);
+    bandwidth_begin(&made->link_in, (uint64_t)LINK_BYTES_PER_CYCLE * sms / rates.sms);
     return memories[device] = made;
 }
 

@@ -75,3 +75,17 @@ struct busy time_wgmma(const struct sim_cta *cta, int n, bool a_in_registers, ui
     const uint64_t begin = book(&sm->server[SERVER_TENSOR_CORE], time, alone + delay);
     return (struct busy){begin, begin + alone + delay, 0};
 }
+
+/* As published measurements of a B200 have it (common/tests/sim/cost/recorded_umma.txt). */
+uint64_t umma_cycles(int m, int n, int group, bool a_in_shared) {
+    const uint64_t multiply = (uint64_t)n / (group == 2 && m == 128 ? 4 : 2);
+    const uint64_t rows = (uint64_t)((a_in_shared ? m : 0) + n) / (uint64_t)group;
+    return later(multiply, rows * UMMA_ROW_BYTES / SHARED_PORT_BYTES);
+}
+
+struct busy time_umma(const struct sim_cta *cta, int m, int n, int group) {
+    if (!sim_timed()) return (struct busy){sim_now(), sim_now(), 0};
+    const uint64_t cycles = umma_cycles(m, n, group, true);
+    const uint64_t begin = book(&timing_sms[cta->sm].server[SERVER_TENSOR_CORE], sim_now(), cycles);
+    return (struct busy){begin, begin + cycles, 0};
+}

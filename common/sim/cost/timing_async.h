@@ -30,5 +30,10 @@ uint64_t time_tma_store_complete(const struct sim_cta *cta, int home, uint64_t r
 /* One wgmma, 64 x n x 16, that the running warpgroup issues: Tensor Core busy. `ready`: not before
  * this time. */
 struct busy time_wgmma(const struct sim_cta *cta, int n, bool a_in_registers, uint64_t ready);
+/* Cycles from one tcgen05.mma, m x n x 32 bytes of k, to the next: the Tensor Core's, or those in
+ * which the operands come from shared memory. */
+uint64_t umma_cycles(int m, int n, int group, bool a_in_shared);
+/* One of them on the Tensor Core of this CTA's SM. */
+struct busy time_umma(const struct sim_cta *cta, int m, int n, int group);
 
 #endif

@@ -6,7 +6,7 @@
  *   [probe]  build/gpu/probe on an H200: docs/results/probe.txt; latencies of two runs differ by up
  *            to 4 %, and a constant may come from either
  *   [sheet]  the GPU's data sheet, the CUDA programming guide
- *   [micro]  public microbenchmarks of Hopper
+ *   [micro]  public microbenchmarks of Hopper; below B200_SMS, of a B200
  *   [fit]    chosen so that the chapter named runs as fast as it has been measured to; the others
  *            are then predictions
  *   [guess]  ours
@@ -88,6 +88,21 @@ enum {
     WGMMA_FENCE_CYCLES = 30, /* wgmma.fence and the way to the Tensor Core: with the drain 76
                               * [probe] */
     WGMMA_DRAIN_CYCLES = 46  /* from the end of the last one to the wait's [micro] */
+};
+
+/* A B200. What is not here is the H200's for it, too: caches' latencies, the TMA, launches. */
+enum {
+    B200_SMS = 148,                   /* [sheet] */
+    B200_L2_BYTES_PER_CYCLE = 10216,  /* 11.8 TB/s at 1155 MHz [micro: FlashGPU-Sim] */
+    B200_DRAM_BYTES_PER_CYCLE = 4070, /* 8 TB/s at 1.965 GHz [sheet] */
+
+    UMMA_ROW_BYTES = 32,        /* of k */
+    UMMA_ISSUE_CYCLES = 4,      /* [guess] */
+    UMMA_COMMIT_CYCLES = 128,   /* from the end of a multiplication to the end of a wait for its
+                                * commit: 119 to 137 on one SM, of a pair 145 to 173 [micro] */
+    TENSOR_LOAD_CYCLES = 20,    /* [guess] */
+    TENSOR_ALLOC_CYCLES = 100,  /* [guess] */
+    CLUSTER_CANCEL_CYCLES = 800 /* [guess]: no measurement is public */
 };
 
 /* mbarriers and clusters. */

@@ -15,6 +15,7 @@ void sim_cluster_arrive_relaxed(void);
 void sim_cluster_wait(void);
 void sim_mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank);
 void sim_mbarrier_arrive_remote_release(uint64_t *barrier, uint32_t rank);
+void sim_mbarrier_arrive_remote_relaxed(uint64_t *barrier, uint32_t rank);
 struct b128 sim_ld_shared_cluster_b128(const void *pointer, uint32_t rank);
 
 /* ---- the wrappers ---- */
@@ -27,6 +28,8 @@ struct b128 sim_ld_shared_cluster_b128(const void *pointer, uint32_t rank);
 #define mbarrier_arrive_remote(barrier, rank) SIM(sim_mbarrier_arrive_remote(barrier, rank))
 #define mbarrier_arrive_remote_release(barrier, rank)                                              \
     SIM(sim_mbarrier_arrive_remote_release(barrier, rank))
+#define mbarrier_arrive_remote_relaxed(barrier, rank)                                              \
+    SIM(sim_mbarrier_arrive_remote_relaxed(barrier, rank))
 #define ld_shared_cluster_b128(pointer, rank) SIM(sim_ld_shared_cluster_b128(pointer, rank))
 
 #endif

@@ -16,6 +16,8 @@ bool sim_mbarrier_test_wait(const uint64_t *barrier, uint32_t parity);
 bool sim_mbarrier_try_wait(const uint64_t *barrier, uint32_t parity);
 void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity);
 void sim_mbarrier_wait_cluster(const uint64_t *barrier, uint32_t parity);
+void sim_mbarrier_arrive_relaxed(uint64_t *barrier);
+void sim_mbarrier_wait_relaxed(const uint64_t *barrier, uint32_t parity);
 
 /* ---- the wrappers ---- */
 
@@ -28,5 +30,7 @@ void sim_mbarrier_wait_cluster(const uint64_t *barrier, uint32_t parity);
 #define mbarrier_try_wait(barrier, parity) SIM(sim_mbarrier_try_wait(barrier, parity))
 #define mbarrier_wait(barrier, parity) SIM(sim_mbarrier_wait(barrier, parity))
 #define mbarrier_wait_cluster(barrier, parity) SIM(sim_mbarrier_wait_cluster(barrier, parity))
+#define mbarrier_arrive_relaxed(barrier) SIM(sim_mbarrier_arrive_relaxed(barrier))
+#define mbarrier_wait_relaxed(barrier, parity) SIM(sim_mbarrier_wait_relaxed(barrier, parity))
 
 #endif

@@ -8,6 +8,11 @@
  * shared memory; empty until a thread calls fence_proxy_async_global(). A thread's own epoch counts
  * up at every release and at every proxy fence, so that what it does afterwards is not covered by
  * them.
+ *
+ * X_T[s] is the last epoch of slot s that has been executed before T's next instruction, whether or
+ * not its effects are ordered before it: relaxed operations pass it on, too. For threads and
+ * multiplications it is at least C_T[s]. Fences make an order of it: tensor_shadow.c. Nothing else
+ * asks, so it is kept for machines with tensor memory alone.
  */
 #include "sim/order/clock.h"
 
@@ -16,6 +21,7 @@
 
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
+#include "sim/core/run.h"
 #include "sim/core/storage.h"
 #include "sim/order/known.h"
 
@@ -76,12 +82,14 @@ void sim_sync_join(struct sim_cluster *cluster, struct sim_sync *into,
     sim_clock_join(cluster, &into->p, &from->p);
     if (from->g.size) sim_clock_join(cluster, &into->g, &from->g);
     if (from->known) known_join(cluster, &into->known, from->known);
+    if (from->x.size) sim_clock_join(cluster, &into->x, &from->x);
 }
 
 void sim_sync_clear(struct sim_sync *sync) {
     sim_clock_clear(&sync->c);
     sim_clock_clear(&sync->p);
     sim_clock_clear(&sync->g);
+    sim_clock_clear(&sync->x);
     if (sync->known) known_clear(sync->known);
 }
 
@@ -101,8 +109,20 @@ int sim_slot_new(struct sim_cluster *cluster, const char *what, bool async_proxy
 void sim_release(struct sim_thread *thread, struct sim_sync *sync) {
     struct sim_cluster *cluster = thread->cta->cluster;
     sim_sync_join(cluster, sync,
-                  &(struct sim_sync){thread->c, thread->p, thread->g, thread->known});
+                  &(struct sim_sync){thread->c, thread->p, thread->g, thread->known, thread->x});
+    if (sim.tensor_memory) sim_clock_raise(cluster, &sync->x, thread->slot, thread->epoch);
     sim_clock_raise(cluster, &sync->c, thread->slot, thread->epoch++);
+}
+
+void sim_release_executed(struct sim_thread *thread, struct sim_sync *sync) {
+    struct sim_cluster *cluster = thread->cta->cluster;
+    if (!sim.tensor_memory) return;
+    sim_clock_join(cluster, &sync->x, &thread->x);
+    sim_clock_raise(cluster, &sync->x, thread->slot, thread->epoch++);
+}
+
+void sim_acquire_executed(struct sim_thread *thread, const struct sim_sync *sync) {
+    if (sync->x.size) sim_clock_join(thread->cta->cluster, &thread->x, &sync->x);
 }
 
 void sim_release_async_only(struct sim_thread *thread, struct sim_sync *sync) {
@@ -119,6 +139,7 @@ void sim_acquire(struct sim_thread *thread, const struct sim_sync *sync) {
     sim_clock_join(cluster, &thread->p, &sync->p);
     if (sync->g.size) sim_clock_join(cluster, &thread->g, &sync->g);
     if (sync->known) known_join(cluster, &thread->known, sync->known);
+    if (sync->x.size) sim_clock_join(cluster, &thread->x, &sync->x);
 }
 
 void sim_acquire_slot(struct sim_thread *thread, int slot, uint32_t epoch) {

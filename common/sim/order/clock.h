@@ -28,6 +28,9 @@ void sim_release(struct sim_thread *thread, struct sim_sync *sync);
 /* Only what T knows of async units (slots with async_proxy): the remote arrive with .cta scope. */
 void sim_release_async_only(struct sim_thread *thread, struct sim_sync *sync);
 void sim_acquire(struct sim_thread *thread, const struct sim_sync *sync);
+/* By a relaxed operation: nothing but that T has come so far (X_T). */
+void sim_release_executed(struct sim_thread *thread, struct sim_sync *sync);
+void sim_acquire_executed(struct sim_thread *thread, const struct sim_sync *sync);
 /* T has learned that the slot's accesses up to `epoch` are complete (a wait_group, say). */
 void sim_acquire_slot(struct sim_thread *thread, int slot, uint32_t epoch);
 /* Is the slot's access of this epoch ordered before T's next generic access? */

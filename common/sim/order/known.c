@@ -41,7 +41,7 @@ void known_clear(struct sim_known *known) {
 static void learn(struct sim_thread *thread, int cluster, const struct sim_sync *sync) {
     struct sim_cluster *own = thread->cta->cluster;
     if (cluster == own->index)
-        sim_acquire(thread, &(struct sim_sync){sync->c, sync->p, sync->g, NULL});
+        sim_acquire(thread, &(struct sim_sync){sync->c, sync->p, sync->g, NULL, sync->x});
     else
         join_clocks(own, known_of(own, &thread->known, cluster), sync);
 }

@@ -110,7 +110,7 @@ static struct released *new_release(struct sim_thread *thread, int slot, uint32_
 void map_order_release(struct sim_thread *thread, enum sim_scope scope) {
     struct released *const r = new_release(thread, thread->slot, thread->epoch++, scope);
     sim_sync_join(&world, &r->sync,
-                  &(struct sim_sync){thread->c, thread->p, thread->g, thread->known});
+                  &(struct sim_sync){thread->c, thread->p, thread->g, thread->known, thread->x});
 }
 
 void map_order_release_copy(struct sim_thread *thread, const void *map, int slot, uint32_t epoch,

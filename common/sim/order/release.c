@@ -164,7 +164,7 @@ static struct release_state *state_of(struct sim_thread *thread) {
 /* All that is before the thread's next access. */
 static struct sim_sync now_of(struct sim_thread *thread) {
     sim_clock_raise(thread->cta->cluster, &thread->c, thread->slot, thread->epoch);
-    return (struct sim_sync){thread->c, thread->p, thread->g, thread->known};
+    return (struct sim_sync){thread->c, thread->p, thread->g, thread->known, thread->x};
 }
 
 /* A write that is no atomic: what others have released is gone. What the thread itself has released

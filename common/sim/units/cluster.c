@@ -125,7 +125,9 @@ static void arrive(struct cluster_barrier *barrier, bool relaxed) {
                   "arrives at the cluster's barrier again\n"
                   "    every thread calls cluster_wait() between two arrivals");
     if (relaxed) {
-        member->relaxed = thread->epoch++;
+        member->relaxed = thread->epoch;
+        sim_release_executed(thread, &barrier->current);
+        thread->epoch = member->relaxed + 1;
         mbarrier_release_fenced(thread, &barrier->current);
     } else
         sim_release(thread, &barrier->current);
@@ -298,7 +300,10 @@ void sim_mbarrier_arrive_remote_as(uint64_t *barrier, uint32_t rank, bool cluste
      * this thread knows of travels along. It is joined now, not when the arrival lands; no phase
      * can complete in between unless the counts are wrong, too. */
     sim_release_async_only(thread, &record->current);
-    if (cluster_scope && !how.relaxed) sim_release(thread, &record->current_cluster);
+    if (cluster_scope && how.relaxed)
+        sim_release_executed(thread, &record->current_cluster);
+    else if (cluster_scope)
+        sim_release(thread, &record->current_cluster);
     sim_advance(MBARRIER_ARRIVE_CYCLES);
     sim_job_start(&arrival->job, sim_now() + REMOTE_ARRIVE_CYCLES);
     sim_maybe_yield();
@@ -306,6 +311,11 @@ void sim_mbarrier_arrive_remote_as(uint64_t *barrier, uint32_t rank, bool cluste
 
 void sim_mbarrier_arrive_remote(uint64_t *barrier, uint32_t rank) {
     sim_mbarrier_arrive_remote_as(barrier, rank, false, MBARRIER_ONE_ARRIVAL);
+}
+
+void sim_mbarrier_arrive_remote_relaxed(uint64_t *barrier, uint32_t rank) {
+    sim_mbarrier_arrive_remote_as(barrier, rank, true,
+                                  (struct mbarrier_arrival){.count = 1, .relaxed = true});
 }
 
 void sim_mbarrier_arrive_remote_release(uint64_t *barrier, uint32_t rank) {

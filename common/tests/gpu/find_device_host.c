@@ -10,14 +10,15 @@
 #include "tests/support/expect.h"
 
 /* `found` -1: none will do, and the line on stderr has `says`. */
-static void check(int oldest, int devices, int first, int second, int found, const char *says) {
+static void check_for(enum gemm_machine machine, int oldest, int devices, int first, int second,
+                      int found, const char *says) {
     struct cudaDeviceProp properties = {.major = 0};
     int ordinal = -1;
     fake.devices = devices;
     fake.capability[0] = first;
     fake.capability[1] = second;
     const struct capture capture = capture_begin();
-    const bool good = find_device(oldest, &ordinal, &properties);
+    const bool good = find_device(machine, oldest, &ordinal, &properties);
     char *const text = capture_end(capture);
     EXPECT(good == (found >= 0) && (!good || ordinal == found),
            "from %d on, of %d and %d: device %d, expected %d", oldest, first, second, ordinal,
@@ -30,6 +31,10 @@ static void check(int oldest, int devices, int first, int second, int found, con
                 : !*text,
            "from %d on, of %d and %d: says '%s'", oldest, first, second, text);
     free(text);
+}
+
+static void check(int oldest, int devices, int first, int second, int found, const char *says) {
+    check_for(MACHINE_HOPPER, oldest, devices, first, second, found, says);
 }
 
 int main(void) {
@@ -51,5 +56,9 @@ int main(void) {
     check(90, 1, 89, 0, -1,
           "no device of compute capability 9.0 or later; device 0 is first, 8.9;");
     check(90, 1, 103, 0, 0, NULL);
+    /* Kernels for Blackwell: code for 10.0 runs on nothing else, not on 10.3. */
+    check_for(MACHINE_BLACKWELL, 0, 2, 90, 100, 1, NULL);
+    check_for(MACHINE_BLACKWELL, 0, 2, 90, 103, -1,
+              "no device of compute capability 10.0 (Blackwell); device 0 is first, 9.0;");
     return expect_result();
 }

@@ -10,6 +10,7 @@ long=$(find [0-9]* beyond library common hopper_check \( -name '*.c' -o -name '*
 command -v clang-format >/dev/null || { echo "no clang-format"; exit 77; }
 clang-format --version | grep -q 'version 14\.' || { clang-format --version; exit 77; }
 files=$(find common beyond/tests beyond/tools library/tests library/tools hopper_check \( -name '*.c' -o -name '*.h' \) ! -path 'common/hopper/*' \
+    ! -path 'common/blackwell/*' ! -path 'common/sim/blackwell/*' \
     ! -path 'common/building_blocks/*' ! -path 'common/sim/hopper/*' 2>/dev/null | sort)
 # shellcheck disable=SC2086 # a list of files
 clang-format --dry-run -Werror $files 2>"${TMPDIR:-/tmp}/format.$$"

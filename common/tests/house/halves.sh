@@ -1,6 +1,7 @@
 #!/bin/sh
-# halves.sh FOLDER-OF-COMMON: what the headers of hopper/ and timeline/trace.h define for nvcc and
-# what their halves in sim/hopper/ define for a C compiler are the same names.
+# halves.sh FOLDER-OF-COMMON: what the headers of hopper/ and blackwell/, and timeline/trace.h, define
+# for nvcc and what their halves in sim/hopper/ and sim/blackwell/ define for a C compiler are the same
+# names.
 set -u
 cd "$1" || exit 2
 failed=0
@@ -12,11 +13,12 @@ names() {
         -e 's/^#define ([a-z_][A-Za-z0-9_]*)\(.*/\1/p' \
         -e "s/^#define ($words)([ (].*|)\$/\1/p" \
         -e 's/^DEVICE [^(]*[ *]([a-z_][A-Za-z0-9_]*)\(.*/\1/p' "$@" |
-        grep -vE '^(sim_|trace_clock$|trace_time$|__|wgmma_descriptor$)' | sort -u
+        grep -vE '^(sim_|trace_clock$|trace_time$|__|wgmma_descriptor$|tcgen05_instruction$)' | sort -u
 }
-for theirs in hopper/*.h timeline/trace.h; do
-    ours=sim/hopper/$(basename "$theirs")
-    [ -f "$ours" ] || { echo "$theirs has no half in sim/hopper"; failed=1; continue; }
+for theirs in hopper/*.h blackwell/*.h timeline/trace.h; do
+    ours=sim/$theirs
+    [ "$theirs" = timeline/trace.h ] && ours=sim/hopper/trace.h
+    [ -f "$ours" ] || { echo "$theirs has no half, $ours"; failed=1; continue; }
     # The part under __CUDACC__, to where the other half is included.
     work=$(mktemp) || exit 2
     if [ "$theirs" = timeline/trace.h ]; then
@@ -40,9 +42,9 @@ for theirs in hopper/*.h timeline/trace.h; do
     rm -f "/tmp/halves.$$.a" "/tmp/halves.$$.b"
     failed=1
 done
-for ours in sim/hopper/*.h; do
+for ours in sim/hopper/*.h sim/blackwell/*.h; do
     name=$(basename "$ours")
-    [ "$name" = call.h ] || [ "$name" = memory_calls.h ] || [ -f "hopper/$name" ] ||
+    [ "$name" = call.h ] || [ "$name" = memory_calls.h ] || [ -f "${ours#sim/}" ] ||
         [ -f "timeline/$name" ] ||
         { echo "$ours is the half of nothing"; failed=1; }
 done

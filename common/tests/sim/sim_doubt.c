@@ -1,10 +1,12 @@
 /*
  * sim_doubt.c: the rules that are in doubt. Each has kernels that break it alone: they are
- * reported, and the report names the rule; with these rules off they are not. Beside them stand
- * kernels that are wrong in every reading, and are reported in both cases.
+ * reported, and the report names the rule; with these rules off they are not. Those on demand are
+ * reported by --doubtful all alone. Beside them stand kernels that are wrong in every reading, and
+ * are reported in all cases.
  */
 #include "tests/sim/units/sim_registers.h"
 
+#include "blackwell/tcgen05.h"
 #include "hopper/atomics.h"
 #include "hopper/cluster.h"
 #include "hopper/mbarrier.h"
@@ -176,12 +178,84 @@ KERNEL(64, 1) lanes_write_in_turn(KERNEL_ARGS args) {
     __syncthreads();
 }
 
+/* ---- tensor memory ---- */
+
+enum { COLUMNS = 32, ISSUER = 128 };
+
+struct tensor_smem {
+    element_t operand[128 * 64] __attribute__((aligned(1024)));
+    mbarrier_t full, empty, ring;
+    uint32_t tensor;
+};
+
+/* A warpgroup reads what thread 128 has multiplied, and that one multiplies once more. */
+#define MULTIPLY_AND_READ(name, wait, after, before, arrive, lanes, before_commit, barrier)        \
+    KERNEL(ISSUER + 32, 1) name(KERNEL_ARGS args) {                                                \
+        SHARED_MEMORY(struct tensor_smem);                                                         \
+        (void)args;                                                                                \
+        float values[COLUMNS];                                                                     \
+        for (unsigned i = threadIdx.x; i < 128 * 64 / 8; i += ISSUER + 32)                         \
+            st_shared_b128(&shared->operand[8 * i], some_chunk);                                   \
+        fence_proxy_async();                                                                       \
+        if (me() == 0) {                                                                           \
+            mbarrier_init(&shared->full, 1);                                                       \
+            mbarrier_init(&shared->empty, ISSUER);                                                 \
+            mbarrier_init(&shared->ring, 1);                                                       \
+        }                                                                                          \
+        fence_mbarrier_init();                                                                     \
+        if (me() >= ISSUER) tcgen05_alloc(1, &shared->tensor, COLUMNS);                            \
+        __syncthreads();                                                                           \
+        const uint32_t d = ld_shared_b32(&shared->tensor);                                         \
+        const uint64_t tile =                                                                      \
+            tcgen05_descriptor(shared_address(shared->operand), 0, 1024, SWIZZLE_128B);            \
+        for (int i = 0; i < 2; ++i) {                                                              \
+            if (me() == ISSUER) {                                                                  \
+                wait(&shared->empty, (uint32_t)i ^ 1);                                             \
+                after;                                                                             \
+                tcgen05_mma(1, d, tile, tile, tcgen05_instruction_of(128, COLUMNS, 0), false);     \
+                before_commit;                                                                     \
+                tcgen05_commit(1, &shared->full);                                                  \
+            } else if (me() < ISSUER) {                                                            \
+                wait(&shared->full, (uint32_t)i);                                                  \
+                after;                                                                             \
+                tcgen05_load(32, values, d + (lanes));                                             \
+                tcgen05_wait_load();                                                               \
+                before;                                                                            \
+                arrive(&shared->empty);                                                            \
+            }                                                                                      \
+        }                                                                                          \
+        __syncwarp();                                                                              \
+        barrier;                                                                                   \
+        if (me() >= ISSUER) tcgen05_dealloc(1, d, COLUMNS);                                        \
+    }
+#define OWN_LANES ((uint32_t)me() / 32 * 32 << 16)
+MULTIPLY_AND_READ(with_fences, mbarrier_wait_relaxed, tcgen05_fence_after(), tcgen05_fence_before(),
+                  mbarrier_arrive_relaxed, OWN_LANES, , __syncthreads())
+MULTIPLY_AND_READ(without_fences, mbarrier_wait, , , mbarrier_arrive, OWN_LANES, , __syncthreads())
+MULTIPLY_AND_READ(relaxed_without_fences, mbarrier_wait_relaxed, , , mbarrier_arrive_relaxed,
+                  OWN_LANES, , __syncthreads())
+MULTIPLY_AND_READ(lanes_left_out, mbarrier_wait_relaxed, tcgen05_fence_after(),
+                  tcgen05_fence_before(), mbarrier_arrive_relaxed, 0, , __syncthreads())
+MULTIPLY_AND_READ(lanes_of_another, mbarrier_wait_relaxed, tcgen05_fence_after(),
+                  tcgen05_fence_before(), mbarrier_arrive_relaxed, OWN_LANES ^ 32 << 16, ,
+                  __syncthreads())
+MULTIPLY_AND_READ(waits_for_the_last_commit, mbarrier_wait_relaxed, tcgen05_fence_after(),
+                  tcgen05_fence_before(), mbarrier_arrive_relaxed, OWN_LANES,
+                  if (i == 1) tcgen05_commit(1, &shared->ring), __syncthreads())
+MULTIPLY_AND_READ(waits_for_an_earlier_commit, mbarrier_wait_relaxed, tcgen05_fence_after(),
+                  tcgen05_fence_before(), mbarrier_arrive_relaxed, OWN_LANES, ,
+                  if (me() == ISSUER) tcgen05_commit(1, &shared->ring);
+                  __syncwarp(); __syncthreads())
+
 /* ---- */
 
+enum { OFF, ON, ALL };
+static const char *const settings[] = {"off", "on", "all"};
+
 /* `kind`: one of these is reported, NULL: nothing. */
-static void run(const char *name, const struct test_launch *launch, bool on, const char *kind,
+static void run(const char *name, const struct test_launch *launch, int setting, const char *kind,
                 const char *says) {
-    backend_settings[SETTING_DOUBTFUL].value = on;
+    backend_settings[SETTING_DOUBTFUL].value = (uint64_t)setting;
     for (int i = 0; i < 3 + 6; ++i) {
         const enum sim_schedule schedule = i < 3 ? (enum sim_schedule)i : SCHEDULE_RANDOM;
         const char *got = "nothing", *file;
@@ -192,10 +266,10 @@ static void run(const char *name, const struct test_launch *launch, bool on, con
         char *const text = capture_end(capture);
         hazards_get(0, &got, &file, &line);
         EXPECT(kind ? status == RUN_HAZARD && strstr(kind, got) : status == RUN_OK,
-               "%s, %s, %s: expected %s, got %s\n%s", name, on ? "on" : "off",
+               "%s, %s, %s: expected %s, got %s\n%s", name, settings[setting],
                schedule_names[schedule], kind ? kind : "nothing", got, text);
         EXPECT(says ? strstr(text, says) != NULL : !strstr(text, "This rule is in doubt"),
-               "%s, %s, %s: the report %s %s\n%s", name, on ? "on" : "off",
+               "%s, %s, %s: the report %s %s\n%s", name, settings[setting],
                schedule_names[schedule], says ? "lacks" : "says", says ? says : "in doubt", text);
         free(text);
     }
@@ -203,13 +277,21 @@ static void run(const char *name, const struct test_launch *launch, bool on, con
 
 static void in_doubt(const char *name, struct test_launch launch, const char *kind,
                      enum doubtful_rule rule) {
-    run(name, &launch, true, kind, doubt_name(rule));
-    run(name, &launch, false, NULL, NULL);
+    run(name, &launch, ALL, kind, doubt_name(rule));
+    run(name, &launch, ON, kind, doubt_name(rule));
+    run(name, &launch, OFF, NULL, NULL);
+}
+
+static void on_demand(const char *name, struct test_launch launch, const char *kind,
+                      enum doubtful_rule rule) {
+    run(name, &launch, ALL, kind, doubt_name(rule));
+    run(name, &launch, ON, NULL, NULL);
+    run(name, &launch, OFF, NULL, NULL);
 }
 
 static void beyond_doubt(const char *name, struct test_launch launch, const char *kind) {
-    run(name, &launch, true, kind, NULL);
-    run(name, &launch, false, kind, NULL);
+    for (int setting = OFF; setting <= ALL; ++setting)
+        run(name, &launch, setting, kind, NULL);
 }
 
 #define LAUNCH(kernel, threads, cluster)                                                           \
@@ -241,6 +323,16 @@ int main(void) {
     beyond_doubt(LAUNCH(both_warps_write, 64, 1), "data-race");
     beyond_doubt(LAUNCH(lanes_write_in_turn, 64, 1), "data-race");
     beyond_doubt(LAUNCH(changed, THREADS, 1), "missing-wgmma-fence");
+#define TENSOR(kernel)                                                                             \
+#kernel, (struct test_launch){kernel, 1, 1, ISSUER + 32, sizeof(struct tensor_smem) }
+    test_machine = MACHINE_BLACKWELL;
+    beyond_doubt(TENSOR(with_fences), NULL);
+    on_demand(TENSOR(without_fences), "tensor-fence-after|tensor-fence-before", DOUBT_TENSOR_FENCE);
+    beyond_doubt(TENSOR(relaxed_without_fences), "tensor-fence-after|tensor-fence-before");
+    on_demand(TENSOR(lanes_left_out), "tensor-lane", DOUBT_TENSOR_LANE);
+    beyond_doubt(TENSOR(lanes_of_another), "tensor-lane");
+    on_demand(TENSOR(waits_for_the_last_commit), "exit-before-commit", DOUBT_COMMIT_BEFORE_EXIT);
+    beyond_doubt(TENSOR(waits_for_an_earlier_commit), "exit-before-commit");
     backend_close();
     return expect_result();
 }

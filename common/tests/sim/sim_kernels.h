@@ -30,6 +30,7 @@ struct test_launch {
 };
 static const struct test_launch *current_launch;
 static struct gemm_args test_args; /* may hold tensor maps; made once */
+static enum gemm_machine test_machine;
 
 static enum gemm_status test_enqueue(const struct contender *self,
                                      const struct gemm_problem *problem, void *stream) {
@@ -50,7 +51,7 @@ static enum gemm_status test_enqueue(const struct contender *self,
 
 static void test_open(enum sim_schedule schedule, uint64_t seed, int sms) {
     struct backend_info info;
-    const struct backend_options options = {.type = GEMM_FP16};
+    const struct backend_options options = {.type = GEMM_FP16, .machine = test_machine};
     sim_configure(sms, schedule, seed);
     if (backend_open(&options, &info) != EXIT_VERIFIED) exit(1);
     if (test_in) return;

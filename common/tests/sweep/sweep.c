@@ -71,7 +71,9 @@ bool sweep_selects(const struct sweep *sweep, const struct kernel_entry *entry) 
 
 const struct gemm_kernel *sweep_kernel(const struct sweep *sweep, const struct kernel_entry *entry,
                                        enum gemm_type type) {
-    if (!sweep_selects(sweep, entry) || entry->gpus > sweep->gpus_there) return NULL;
+    if (!sweep_selects(sweep, entry) || entry->gpus > sweep->gpus_there ||
+        !entry_runs_on(entry, sweep->capability))
+        return NULL;
     return kernel_of_type(entry, type);
 }
 
@@ -82,6 +84,7 @@ static enum exit_code look_around(struct sweep *sweep) {
     const enum exit_code code = sweep_open(&(struct trial){.sms = sweep->sms}, &info);
     if (code != EXIT_VERIFIED) return code;
     sweep->gpus_there = info.gpus;
+    sweep->capability = info.compute_capability;
     backend_close();
     for (int i = 0; i < kernel_registry_count; ++i) {
         const struct kernel_entry *entry = &kernel_registry[i];
@@ -92,6 +95,8 @@ static enum exit_code look_around(struct sweep *sweep) {
         if (entry->gpus > sweep->gpus_there)
             complain("%s is left out: it needs %d GPUs that reach each other's memory", label,
                      entry->gpus);
+        else if (!entry_runs_on(entry, sweep->capability))
+            complain("%s is left out: it has no code for this GPU", label);
         else if (sweep->type != SWEEP_ALL && !kernel_of_type(entry, (enum gemm_type)sweep->type))
             complain("%s is left out: it is not compiled for %s", label, type_names[sweep->type]);
         else

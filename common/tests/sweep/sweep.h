@@ -18,6 +18,7 @@ struct sweep {
     int schedule;                /* --schedule's value; SWEEP_ALL: each in turn */
     int type;                    /* enum gemm_type; SWEEP_ALL: in turn */
     int gpus_there;              /* that the backend has */
+    int capability;              /* of these; 0: the simulator's */
     int launches; /* of kernels for several, in each run; 0: one, in --triples one to three */
     int sms;
     int flight;  /* launches of these kernels in flight, of which each is verified; 0: none */

@@ -29,7 +29,7 @@ find [0-9]* common beyond library hopper_check \( -name '*.c' -o -name '*.h' -o 
         if (path ~ /^(tests|tools)\//) return house substr(path, 1, 5)
         if (path ~ /^sim\/units\//) return "sim/units"
         at = match(path, /\/[^\/]*$/)
-        return at ? house substr(path, 1, at - 1) : "ground"
+        return at ? house substr(path, 1, at - 1) : house == "" ? "ground" : substr(house, 1, length(house) - 1)
     }
     function house_of(path) { return substr(path, 1, index(path, "/")) }
     function found(from, name,   beside) {

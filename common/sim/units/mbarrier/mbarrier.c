@@ -215,7 +215,10 @@ uint64_t sim_mbarrier_arrive_as(uint64_t *barrier, struct mbarrier_arrival how) 
                       how.announce ? "mbarrier.arrive.expect_tx" : "mbarrier.arrive");
     sim_advance(how.announce ? MBARRIER_EXPECT_TX_CYCLES : MBARRIER_ARRIVE_CYCLES);
     note_use(record, thread);
-    if (!how.relaxed) sim_release(thread, &record->current);
+    if (how.relaxed)
+        sim_release_executed(thread, &record->current);
+    else
+        sim_release(thread, &record->current);
     const uint64_t before =
         (uint64_t)(uint32_t)record->state.pending << 32 | (uint32_t)record->state.phase;
     mbarrier_count_arrival(record, thread, how);
@@ -225,6 +228,10 @@ uint64_t sim_mbarrier_arrive_as(uint64_t *barrier, struct mbarrier_arrival how) 
 
 void sim_mbarrier_arrive(uint64_t *barrier) {
     (void)sim_mbarrier_arrive_as(barrier, MBARRIER_ONE_ARRIVAL);
+}
+
+void sim_mbarrier_arrive_relaxed(uint64_t *barrier) {
+    (void)sim_mbarrier_arrive_as(barrier, (struct mbarrier_arrival){.count = 1, .relaxed = true});
 }
 
 void sim_mbarrier_arrive_expect_tx(uint64_t *barrier, uint32_t bytes) {
@@ -273,6 +280,7 @@ void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread
                   "cp.async.mbarrier.arrive: there is no longer an mbarrier at %s",
                   sim_where(place.cta, place.offset, where, sizeof where));
     sim_clock_raise(place.cta->cluster, &record->current.c, slot, epoch);
+    if (sim.tensor_memory) sim_clock_raise(place.cta->cluster, &record->current.x, slot, epoch);
     mbarrier_count_arrival(record, thread, MBARRIER_ONE_ARRIVAL);
 }
 
@@ -420,7 +428,7 @@ bool sim_mbarrier_try_wait(const uint64_t *barrier, uint32_t parity) {
     return sim_mbarrier_poll(barrier, parity, true, false);
 }
 
-static void await(const uint64_t *barrier, uint32_t parity, bool cluster_scope) {
+static void await(const uint64_t *barrier, uint32_t parity, bool cluster_scope, bool relaxed) {
     struct sim_thread *const thread = sim_thread();
     struct mbarrier_record *const record = mbarrier_find(
         sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), "mbarrier.try_wait");
@@ -435,12 +443,27 @@ static void await(const uint64_t *barrier, uint32_t parity, bool cluster_scope) 
         sim_block(&record->waiters, &wait_for_phase, record);
         check_lapped(record, thread, phase);
     }
-    pass(record, thread, cluster_scope);
+    if (relaxed) {
+        sim_acquire_executed(thread, &record->completed);
+        sim_acquire_executed(thread, &record->completed_cluster);
+        if (sim.tensor_memory)
+            sim_clock_raise(record->cta->cluster, &thread->x, record->slot, record->state.phase);
+        event(SIM_EVENT_BARRIER_PASS, record, thread, 0, false);
+        sim_advance(MBARRIER_TRY_WAIT_CYCLES);
+    } else {
+        pass(record, thread, cluster_scope);
+    }
     sim_cue(SIM_EVENT_CUE_PASS, 0);
 }
 
-void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity) { await(barrier, parity, false); }
+void sim_mbarrier_wait(const uint64_t *barrier, uint32_t parity) {
+    await(barrier, parity, false, false);
+}
 
 void sim_mbarrier_wait_cluster(const uint64_t *barrier, uint32_t parity) {
-    await(barrier, parity, true);
+    await(barrier, parity, true, false);
+}
+
+void sim_mbarrier_wait_relaxed(const uint64_t *barrier, uint32_t parity) {
+    await(barrier, parity, false, true);
 }

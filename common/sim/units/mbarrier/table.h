@@ -68,6 +68,7 @@ struct mbarrier_record {
     const struct sim_thread *copy_issuer;
     const char *copy_file;
     int copy_line;
+    struct commit_watch *commits; /* units/tcgen05.c; NULL: none has arrived here */
 };
 
 /* The barriers of a cluster. */

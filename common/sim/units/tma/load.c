@@ -149,8 +149,9 @@ struct tma_map tma_map_at(const struct tensor_map *map, struct tma_at at, int *r
     return use;
 }
 
+/* `pair`: the barrier is that of the even CTA in each pair. */
 static void load(struct sim_shared_place own, const struct tma_map *use, int row, int column,
-                 uint64_t *barrier, unsigned cta_mask, const char *operation) {
+                 uint64_t *barrier, unsigned cta_mask, bool pair, const char *operation) {
     struct sim_thread *const thread = sim_thread();
     const struct tensor_map_fields f = use->fields;
     const uint32_t bytes = tensor_map_box_bytes(&f);
@@ -171,21 +172,26 @@ static void load(struct sim_shared_place own, const struct tma_map *use, int row
         if (!(cta_mask >> rank & 1)) continue;
         const struct sim_shared_place place = sim_shared_map(own, rank);
         check_target_alive(place.cta, operation);
-        start_load(place, sim_shared_map(own_barrier, rank), use, row, column, busy, readable,
-                   operation);
+        start_load(place, sim_shared_map(own_barrier, pair ? rank & ~1u : rank), use, row, column,
+                   busy, readable, operation);
     }
     sim_hazard_context(NULL, NULL);
     sim_advance(TMA_THREAD_CYCLES);
     sim_maybe_yield();
 }
 
-void tma_load_box(void *shared, const struct tensor_map *map, struct tma_at at, uint64_t *barrier,
-                  unsigned cta_mask, const char *operation) {
+static void load_box(void *shared, const struct tensor_map *map, struct tma_at at,
+                     uint64_t *barrier, unsigned cta_mask, bool pair, const char *operation) {
     int row, column;
     const struct tma_map use = tma_map_at(map, at, &row, &column, operation);
     const struct sim_shared_place own = tma_box_place(&use.fields, shared);
     tma_check_alignment(&use.fields, own, operation);
-    load(own, &use, row, column, barrier, cta_mask, operation);
+    load(own, &use, row, column, barrier, cta_mask, pair, operation);
+}
+
+void tma_load_box(void *shared, const struct tensor_map *map, struct tma_at at, uint64_t *barrier,
+                  unsigned cta_mask, const char *operation) {
+    load_box(shared, map, at, barrier, cta_mask, false, operation);
 }
 
 /* Contiguous bytes as a matrix whose rows follow one another. */
@@ -214,7 +220,7 @@ void bulk_load(void *shared, const void *global, uint32_t bytes, uint64_t *barri
     static const char operation[] = "cp.async.bulk";
     if (!bytes) return;
     const struct tma_map use = {.fields = bulk_fields(global, bytes, operation)};
-    load(sim_shared_at(shared, bytes, TMA_CHUNK), &use, 0, 0, barrier, cta_mask, operation);
+    load(sim_shared_at(shared, bytes, TMA_CHUNK), &use, 0, 0, barrier, cta_mask, false, operation);
 }
 
 /* The time that it takes is not modelled. */
@@ -227,6 +233,12 @@ void sim_tma_load(void *shared, const struct tensor_map *map, int row, int colum
                   uint64_t *barrier) {
     tma_load_box(shared, map, (struct tma_at){2, {column, row}}, barrier,
                  1u << sim_self->cluster_rank, "TMA load");
+}
+
+void sim_tma_load_pair(void *shared, const struct tensor_map *map, int row, int column,
+                       uint64_t *barrier) {
+    load_box(shared, map, (struct tma_at){2, {column, row}}, barrier, 1u << sim_self->cluster_rank,
+             true, "TMA load");
 }
 
 void sim_tma_load_multicast(void *shared, const struct tensor_map *map, int row, int column,

@@ -57,6 +57,8 @@ static struct wgmma_state *state_of(struct sim_warpgroup *g) {
             sim_slot_new(g->cta->cluster, "wgmma", true, wgmma_thread(g, w * WARP_SIZE));
     state->at_exit.call = at_cta_exit;
     sim_at_cta_exit(g->cta, &state->at_exit);
+    if (sim.tensor_memory)
+        sim_fatal("wrong-machine", sim_thread(), "wgmma: Blackwell has no such instruction");
     return g->wgmma = state;
 }
 
