@@ -21,20 +21,20 @@ enum {
     COST_CLOCK_MHZ = 1800,   /* in which the times are cycles */
     COST_TENSOR_CORE = 4096, /* FLOPs per cycle of an SM: its peak */
     COST_LEAST_WGMMA = 16,   /* of a narrow wgmma: so much and a quarter of its columns */
-    COST_LAUNCH = 1660,     /* from the end of the kernel ahead to the first instruction of a CTA */
-    COST_ISSUE = 168,       /* a k-tile at least: wait, issue, release */
+    COST_LAUNCH = 1670,     /* from the end of the kernel ahead to the first instruction of a CTA */
+    COST_ISSUE = 202,       /* a k-tile at least: wait, issue, release */
     COST_PORT_BYTES = 104,  /* wgmma reads both operands from shared memory; 128 at the most */
-    COST_L2_BYTES = 84,     /* to an SM, while few SMs load or neighbours load the same rows */
+    COST_L2_BYTES = 83,     /* to an SM, while few SMs load or neighbours load the same rows */
     COST_L2_LINES = 67,     /* the same, if a row of a box begins inside a line */
     COST_L2_SECTORS = 38,   /* the same, if it begins inside a sector */
-    COST_L2_ALL = 88,       /* to each SM, while all load */
+    COST_L2_ALL = 81,       /* to each SM, while all load */
     COST_L2_MULTICAST = 44, /* that an SM asks for, for a whole cluster: nothing merges */
     COST_MULTICAST = 78,    /* that reach an SM, its own and those that others have asked for */
-    COST_READ_BYTES = 2380, /* from DRAM to all SMs: 4.3 TB/s; docs/machine.md measures 4.45 */
+    COST_READ_BYTES = 2400, /* from DRAM to all SMs: 4.45 TB/s (docs/machine.md) */
     COST_WRITE_BYTES = 1200, /* of D, from all SMs */
     COST_PARTIAL_ROWS = 15,  /* percent that reading takes longer, if rows begin inside sectors */
     COST_TRIP = 1840,        /* a stage's time from one load to the next */
-    COST_BARRIERS = 480,     /* the barrier of a cluster that shares rows, and its launch */
+    COST_BARRIERS = 540,     /* the barrier of a cluster that shares rows, and its launch */
     COST_LINE_BYTES = 128,
     COST_SECTOR_BYTES = 32,
 };

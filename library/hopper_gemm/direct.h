@@ -55,16 +55,16 @@ static inline struct direct_cut direct_cut_of(const struct gemm_problem *p, int 
 
 /* Cycles, and bytes per cycle, of an H200; fitted with cost.h. */
 enum {
-    DIRECT_START = 1375,        /* addresses, sums and D; */
-    DIRECT_SUMS = 22,           /* of these, more for each column of the tile */
-    DIRECT_WAVE = 2240,         /* each further wave of CTAs */
-    DIRECT_TRIP = 279,          /* a warp's loads, from one step to the next, at the least */
-    DIRECT_HALF = 211,          /* D, if a tile's rows of it are half a sector */
-    DIRECT_MEMORY_BYTES = 2580, /* from DRAM to all SMs, by loads in this order */
-    DIRECT_L2_BYTES = 37,       /* from the L2 to an SM, by ordinary loads */
-    DIRECT_PARTIAL = 20, /* percent by which these take longer, if a row begins in a sector */
+    DIRECT_START = 1540,        /* addresses, sums and D; */
+    DIRECT_SUMS = 25,           /* of these, more for each column of the tile */
+    DIRECT_WAVE = 2120,         /* each further wave of CTAs */
+    DIRECT_TRIP = 291,          /* a warp's loads, from one step to the next, at the least */
+    DIRECT_HALF = 229,          /* D, if a tile's rows of it are half a sector */
+    DIRECT_MEMORY_BYTES = 2540, /* from DRAM to all SMs, by loads in this order */
+    DIRECT_L2_BYTES = 39,       /* from the L2 to an SM, by ordinary loads */
+    DIRECT_PARTIAL = 23, /* percent by which these take longer, if a row begins in a sector */
 };
-static const double direct_column = 23.1; /* a step of a warp, for each column of the tile */
+static const double direct_column = 20.9; /* a step of a warp, for each column of the tile */
 
 /* The most warps of the kernel for so many: direct.cu has one each for 2, 4, 8 and 16. */
 static inline int direct_room(int warps) {

@@ -95,18 +95,18 @@ struct fit_search {
 
 /* Cycles and bytes of fitted.cu. */
 enum {
-    FIT_TILE = 2260,         /* the first bytes of a tile, and the way to the store */
-    FIT_CLEAR = 62,          /* a stage of which no load writes all rows */
-    FIT_BESIDE = 70,         /* percent by which a store takes longer beside another CTA's */
+    FIT_TILE = 2330,         /* the first bytes of a tile, and the way to the store */
+    FIT_CLEAR = 67,          /* a stage of which no load writes all rows */
+    FIT_BESIDE = 52,         /* percent by which a store takes longer beside another CTA's */
     FIT_ROW = 17,            /* what the address of a row takes in a store, in bytes */
-    FIT_COUNT = 1710,        /* sums are stored, counted, and found to be there */
-    FIT_ROUND = 286,         /* FIT_FLIGHT loads of sums, on their way together */
-    FIT_SUMS_BYTES = 153,    /* of sums, per cycle, to the CTA that adds them up */
+    FIT_COUNT = 1630,        /* sums are stored, counted, and found to be there */
+    FIT_ROUND = 225,         /* FIT_FLIGHT loads of sums, on their way together */
+    FIT_SUMS_BYTES = 168,    /* of sums, per cycle, to the CTA that adds them up */
     FIT_SECOND = 1070,       /* from the GEMM's end to the kernel that adds its sums */
     FIT_SECOND_CTAS = 2010,  /* its CTAs that are at work at once, from start to end; ... */
     FIT_SECOND_RESIDENT = 2, /* ... so many on an SM */
 };
-static const double fit_store_bytes = 7.9; /* of D, from an SM, while all store */
+static const double fit_store_bytes = 14.5; /* of D, from an SM, while all store */
 
 /* Cycles of a k-tile: of all units that are busy meanwhile. Of `ctas` at once, each with so many
  * side rows, `share` run on an SM. */

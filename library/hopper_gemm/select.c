@@ -27,9 +27,9 @@ enum schedule { COOPERATIVE, PINGPONG, DIRECT };
 
 /* persistent.cu: cycles of an H200; fitted with cost.h. */
 enum {
-    START_PERSISTENT = 6560, /* to the first k-tile, and from the last one to the end */
-    COOPERATIVE_TILE = 2320, /* a cooperative tile, besides its main loop */
-    PINGPONG_TILE = 1690,    /* from one ping-pong tile to the next */
+    START_PERSISTENT = 4280, /* to the first k-tile, and from the last one to the end */
+    COOPERATIVE_TILE = 1860, /* a cooperative tile, besides its main loop */
+    PINGPONG_TILE = 1310,    /* from one ping-pong tile to the next */
 };
 
 struct configuration {
@@ -84,9 +84,10 @@ static struct cost persistent_cost(const struct gemm_kernel *kernel, const struc
     const double rows = kernel->tile_m + (double)kernel->tile_n / kernel->cluster;
     const double bytes = kernel->cluster == 1 ? cost_l2_bytes(p) : cost_multicast_bytes(p, rates);
     const double units[] = {cost_multiply(kernel->tile_m / 64, kernel->tile_n),
+                            cost_read(kernel->tile_m / 64, kernel->tile_n),
                             rows * COST_BK * 2 / bytes};
     const double tile =
-        k_tiles * cost_units(units, 2) + (cooperative ? COOPERATIVE_TILE : PINGPONG_TILE);
+        k_tiles * cost_units(units, 3) + (cooperative ? COOPERATIVE_TILE : PINGPONG_TILE);
     const double written = (double)p->m * p->n * 2 / (rates.l2 * COST_WRITE_BYTES);
     return (struct cost){
         .work = waves * tile,
