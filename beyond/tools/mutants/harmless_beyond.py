@@ -161,7 +161,7 @@ RULES = (
      "The producer's next loads start a little later: it waits for consumers that come at once."),
     ("12_", r"named_barrier_arrive\(DONE_BARRIER", "waits, too",
      "The producer's warps have nothing left to do: they only end later."),
-    ("13_.*kernel", r"named_barrier_arrive\((HANDED|RETURNED)", "waits, too",
+    ("13_.*(kernel|copy_warps)", r"named_barrier_arrive\((HANDED|RETURNED)", "waits, too",
      "The other side comes to this barrier next and waits for nothing before it that this side "
      "still has to do: the wait only costs time."),
 
