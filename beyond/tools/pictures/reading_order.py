@@ -5,9 +5,9 @@ from data import source
 from picture import Picture
 
 CHAPTERS = "beyond/CMakeLists.txt"
-EDITS = [(CHAPTERS, "TYPES w4a8 FROM 11_fp8_scaling", "TYPES w4a8 FROM 09_cluster_multicast"),
-         (CHAPTERS, "TYPES e4m3 FROM 09_cluster_multicast",
-          "TYPES e4m3 FROM 08_persistent_pingpong")]
+EDITS = [(CHAPTERS, "FROM 11_fp8_scaling", "FROM 09_cluster_multicast"),
+         (CHAPTERS, "chapter(beyond/10_stream_k FROM 09_cluster_multicast",
+          "chapter(beyond/10_stream_k FROM 08_persistent_pingpong")]
 # A word or two where the directory's name does not say enough.
 WORDS = {"08_persistent_pingpong": "ping-pong", "08_persistent_pingpong:persistent": "persistence",
          "09_cluster_multicast": "multicast", "10_stream_k": "stream-K",
