@@ -92,7 +92,7 @@ function(link_module name functions methods)
             --pass-arg=asyncify-imports@none.none --pass-arg=asyncify-ignore-indirect
             --pass-arg=asyncify-addlist@thread_main
     COMMAND ${HOPPER_WASM_OPT} ${raw}_named.wasm -o ${live}/${name}.wasm --all-features
-            --strip-debug --strip-producers -O1
+            --strip-debug --strip-producers -O1 --reorder-locals
     COMMAND ${CMAKE_COMMAND} -E copy ${raw}.js ${live}/${name}.js
     DEPENDS ${ARGN} ${libraries} COMMENT "WebAssembly: ${name}" VERBATIM)
 endfunction()

@@ -18,6 +18,9 @@ SCRIPTS = ("simulator", "text", "versions", "source", "address", "reported", "re
            "predict")
 
 # What only the program and the tests need.
+# What only kernels for Blackwell are told; no live page has one.
+BLACKWELL = (r"tensor-(?!map)|tcgen05-|cluster-(answer|refused)|exit-before-commit|"
+             r"wrong-machine")
 LEFT_OUT = {"switches": ("key", "function"), "chapters": ("type", "kind"), "cases": ("verdict", "asks", "call", "asked", "bands", "edit")}
 
 
@@ -59,6 +62,8 @@ def without(one, *empty):
 def smaller(book):
     book = {name: value for name, value in book.items()
             if name not in ("repairs", "arguments", "house", "left_out")}
+    book["verdicts"] = {name: rule for name, rule in book["verdicts"].items()
+                        if not re.match(BLACKWELL, name)}
     for name, fields in LEFT_OUT.items():
         book[name] = [{key: value for key, value in one.items() if key not in fields}
                       for one in book[name]]

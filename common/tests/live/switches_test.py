@@ -42,7 +42,8 @@ def link(options, chapter, version, number, directory):
     subprocess.run([sys.executable, options.generator, options.root, directory, *live["arguments"],
                     "--remove", str(number)], check=True)
     facts = next(one for one in live["chapters"] if one["name"] == chapter)
-    more = [os.path.join(options.root, facts["kind"])] if facts["kind"] else []
+    # Kernels of 09's form with scales have their kinds in common.
+    more = [os.path.join(options.root, facts["kind"] or "common/scaled/kinds.c")]
     if live["house"]:
         more.insert(0, f"-I{options.root}/{live['house']}")
     kind = simulate.needed(live, chapter, version).get("dtype", "bf16")

@@ -4,9 +4,16 @@
 #   add_exhibits(sim C sources)
 #
 # compiles each exhibit in both forms, and sets `sources` to their objects and a list of them.
-# list_exhibits(FILE exhibits) writes that list, and sets `exhibits` to the sources.
+# list_exhibits(FILE exhibits [HOPPER]) writes that list, and sets `exhibits` to the sources; with
+# HOPPER without those for Blackwell, which no compiler for Hopper takes.
 function(list_exhibits list out)
   file(GLOB exhibits CONFIGURE_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/[0-9]*.cu)
+  foreach(exhibit IN LISTS exhibits)
+    file(STRINGS ${exhibit} blackwell REGEX "^BLACKWELL_EXHIBIT")
+    if(blackwell AND "HOPPER" IN_LIST ARGN)
+      list(REMOVE_ITEM exhibits ${exhibit})
+    endif()
+  endforeach()
   set(declared "")
   set(rows "")
   foreach(exhibit IN LISTS exhibits)
@@ -26,7 +33,11 @@ endfunction()
 
 function(add_exhibits backend language out)
   set(list ${CMAKE_CURRENT_BINARY_DIR}/museum_exhibits.c)
-  list_exhibits(${list} exhibits)
+  if(language STREQUAL CUDA)
+    list_exhibits(${list} exhibits HOPPER)
+  else()
+    list_exhibits(${list} exhibits)
+  endif()
   set_source_files_properties(${exhibits} PROPERTIES LANGUAGE ${language})
   set(sources ${list})
   foreach(exhibit IN LISTS exhibits)

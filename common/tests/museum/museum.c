@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
         return usage();
     for (; at < argc; at += 2)
         if (at + 1 == argc || !set_option(argv[at], argv[at + 1])) return usage();
-    const enum exit_code code = museum_open();
+    const enum exit_code code = museum_open(exhibit);
     if (code != EXIT_VERIFIED) return code;
     uint64_t done = 0, spoiled = 0;
     enum run_status status = RUN_OK;

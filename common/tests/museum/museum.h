@@ -39,6 +39,7 @@ struct museum_form {
     size_t smem_bytes;
     /* Elements of D that are not what they ought to be; on the host. */
     int (*count_wrong)(const uint16_t *a, const uint16_t *b, const uint16_t *d);
+    enum gemm_machine machine;
 };
 #ifdef MUSEUM_FORM
 extern const struct museum_form MUSEUM_FORM;
@@ -58,7 +59,12 @@ extern const int museum_exhibit_count;
 /* The last line of an exhibit. */
 #define EXHIBIT(kernel, grid, cluster, threads, smem, check)                                       \
     const struct museum_form MUSEUM_FORM = {                                                       \
-        (const void *)kernel, grid, cluster, threads, sizeof(smem), check,                         \
+        (const void *)kernel, grid, cluster, threads, sizeof(smem), check, MACHINE_HOPPER,         \
+    }
+/* The same of an exhibit for Blackwell, which the GPU's program does not have. */
+#define BLACKWELL_EXHIBIT(kernel, grid, cluster, threads, smem, check)                             \
+    const struct museum_form MUSEUM_FORM = {                                                       \
+        (const void *)kernel, grid, cluster, threads, sizeof(smem), check, MACHINE_BLACKWELL,      \
     }
 
 /* Elements of D that differ from A's, in places first .. last - 1. */

@@ -38,9 +38,11 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
     return gemm_launch_kernel(&launch, &args);
 }
 
-enum exit_code museum_open(void) {
+enum exit_code museum_open(const struct museum_exhibit *exhibit) {
     struct backend_info info = {0};
-    const enum exit_code code = backend_open(&(struct backend_options){.type = GEMM_BF16}, &info);
+    const struct backend_options options = {.type = GEMM_BF16,
+                                            .machine = exhibit->form[0]->machine};
+    const enum exit_code code = backend_open(&options, &info);
     if (code != EXIT_VERIFIED) return code;
     for (int i = 0; i < ELEMENTS; ++i) {
         const int row = i / MUSEUM_EXTENT, column = i % MUSEUM_EXTENT;

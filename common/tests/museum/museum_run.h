@@ -7,9 +7,9 @@
 #include "backend.h"
 #include "tests/museum/museum.h"
 
-/* Opens the backend and fills A and B with small whole numbers, whose sums are exact. Returns
- * EXIT_VERIFIED, or the exit code to leave with. */
-enum exit_code museum_open(void);
+/* Opens the backend for this exhibit and fills A and B with small whole numbers, whose sums are
+ * exact. Returns EXIT_VERIFIED, or the exit code to leave with. */
+enum exit_code museum_open(const struct museum_exhibit *exhibit);
 void museum_close(void);
 
 /* Runs one form with D full of NaN and args.tile_counter full of zeros. `wrong`: elements of D that

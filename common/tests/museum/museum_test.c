@@ -80,7 +80,7 @@ static struct mark *find_mark(struct marks *marks, const char *kind, int line) {
 static enum run_status run(const struct museum_exhibit *exhibit, int fixed,
                            enum sim_schedule schedule, int seed, int *wrong) {
     sim_configure(SMS, schedule, (uint64_t)seed);
-    if (museum_open() != EXIT_VERIFIED) exit(1);
+    if (museum_open(exhibit) != EXIT_VERIFIED) exit(1);
     hazards_quiet(true);
     const enum run_status status = museum_run(exhibit, fixed, wrong);
     museum_close();
