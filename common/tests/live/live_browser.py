@@ -19,7 +19,7 @@ PAGE = Path(sys.argv[1]).resolve().as_uri()
 MUSEUM = Path(sys.argv[1]).resolve().with_name("museum.html").as_uri()
 WIDTHS = {"desktop": {"width": 1366, "height": 768}, "phone": {"width": 390, "height": 844}}
 SECOND = 1000
-MOST = 350000  # bytes
+MOST = 351000  # bytes
 complaints = []
 
 
