@@ -1,4 +1,4 @@
-"""part_two.py: what the page of part two has of its chapters besides their kernels, as
+"""part_two.py: what the pages of part two have of its chapters besides their kernels, as
 common/live/part_one.py has it of part one."""
 
 # chapter: (name, what the page calls it, file, constants)
@@ -26,6 +26,11 @@ CHOICES = {
     "16": [("serial", "serial.cu: products and softmax in turn", "serial.cu", {}),
            ("pingpong", "pingpong.cu: two consumers in turn", "pingpong.cu", {}),
            ("d64", "HEAD 64", "kernel.cu", {"HEAD": 64})],
+    "17": [("one_set", "SUMS 1: one set of sums", "kernel.cu", {"SUMS": 1})],
+    "18": [("one_set", "SUMS 1: one set of sums", "kernel.cu", {"SUMS": 1})],
+    "19": [("two_ctas", "two CTAs per SM, a set each", "kernel.cu", {"STAGES": 1, "SUMS": 1, "CTAS": 2}),
+           ("two_wait", "two CTAs per SM, and the second waits for columns", "kernel.cu",
+            {"STAGES": 1, "CTAS": 2})],
 }
 
 # chapter: how its usual run differs from simulate.USUAL
@@ -37,6 +42,9 @@ RUNS = {
     "14": {"m": 256, "n": 256, "k": 256},
     "15": {"m": 512, "n": 200, "k": 100},
     "16": {"m": 256, "n": 512, "k": 128},
+    "17": {"m": 512, "n": 768, "k": 384, "sms": 2},
+    "18": {"m": 512, "n": 768, "k": 384, "sms": 2},
+    "19": {"m": 640, "n": 1100, "k": 200, "sms": 2},
 }
 
 # chapter: options of its kind of problem, as its kind.c has them

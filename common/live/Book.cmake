@@ -1,25 +1,28 @@
-# A live book: a house's kernels with a switch on every call that synchronizes, in one program.
+# A live book: kernels with a switch on every call that synchronizes, in one program.
 #
 #   cmake --build build --target sim_live       as a program, build/sim/live
 #   cmake --build build --target live_module    the same as WebAssembly: build/live/module.js, .wasm
 #   cmake --build build --target live_links     writes the links of the house's pages to it
 #
-# Those of part two end with _beyond. The folder that calls add_live_book() has part_one.py or
-# part_two.py, what there is besides the chapters' kernels, and begin.html, the page's first words.
+# Those of part two's books end with _beyond and _blackwell. The folder that calls add_live_book() has
+# part_one.py or part_two.py, what there is besides the chapters' kernels, and the page's first words.
 
+# add_live_book(PAGE NAME name BEGIN file CHAPTERS numbers [CASES file]): of the house's chapters those
+# whose numbers match.
 function(add_live_book page)
-  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "CASES" "")
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "NAME;BEGIN;CHAPTERS;CASES" "")
   set(here ${PROJECT_SOURCE_DIR}/common/live)
   cmake_path(GET CMAKE_CURRENT_SOURCE_DIR PARENT_PATH house)
   set(pages ${house})
   if(NOT HOPPER_HOUSE)
     set(pages ${PROJECT_SOURCE_DIR})
   endif()
+  set(live ${PROJECT_BINARY_DIR}/live${ARG_NAME})
   set(kernels ${live}/kernels)
-  set_property(GLOBAL PROPERTY HOPPER_LIVE_DIRECTORY${HOPPER_HOUSE} ${live})
+  set_property(GLOBAL PROPERTY HOPPER_LIVE_DIRECTORY${ARG_NAME} ${live})
   # Of bf16, or the one type that a chapter has.
   get_property(chapters GLOBAL PROPERTY HOPPER_CHAPTERS${HOPPER_HOUSE})
-  list(FILTER chapters INCLUDE REGEX "^(beyond/)?[0-9][0-9]_[^/]*$")
+  list(FILTER chapters INCLUDE REGEX "^(beyond/)?${ARG_CHAPTERS}_[^/]*$")
   set(programs "")
   set(with_types "")
   set(rows "")
@@ -72,7 +75,7 @@ function(add_live_book page)
     COMMAND ${CMAKE_COMMAND} -E touch ${live}/kernels.stamp
     DEPENDS ${generator} ${plain}
     COMMENT "Switches on the kernels' synchronizing lines" VERBATIM)
-  add_custom_target(live_kernels${HOPPER_HOUSE} DEPENDS ${live}/kernels.stamp)
+  add_custom_target(live_kernels${ARG_NAME} DEPENDS ${live}/kernels.stamp)
   write_registry(${live}/registry.c true "${rows}")
 
   # ---- the program ----
@@ -82,7 +85,7 @@ function(add_live_book page)
     set(object live_kernel_${program})
     set_source_files_properties(${kernels}/${program}/kernel.cu PROPERTIES LANGUAGE C)
     add_library(${object} OBJECT ${kernels}/${program}/kernel.cu)
-    add_dependencies(${object} live_kernels${HOPPER_HOUSE})
+    add_dependencies(${object} live_kernels${ARG_NAME})
     target_include_directories(${object} BEFORE PRIVATE ${kernels})
     target_compile_definitions(${object} PRIVATE
       GEMM_KERNEL=kernel_${program}_written GEMM_BF16_ELEMENTS=1 TRACE=0)
@@ -93,7 +96,7 @@ function(add_live_book page)
   foreach(chapter IN LISTS kinds)
     cmake_path(GET chapter FILENAME program)
     add_library(live_kind_${program} OBJECT ${kernels}/${program}/kind.c)
-    add_dependencies(live_kind_${program} live_kernels${HOPPER_HOUSE})
+    add_dependencies(live_kind_${program} live_kernels${ARG_NAME})
     target_include_directories(live_kind_${program} PRIVATE ${kernels} ${PROJECT_SOURCE_DIR}/common
       ${HOPPER_INCLUDES} ${PROJECT_SOURCE_DIR}/${chapter})
     list(APPEND objects $<TARGET_OBJECTS:live_kind_${program}>)
@@ -118,21 +121,21 @@ function(add_live_book page)
             ${CMAKE_C_COMPILER} -std=gnu11 ${build_options} ${HOPPER_SIM_KERNEL_OPTIONS}
             ${version_options}
     DEPENDS ${version_depends} COMMENT "The kernels' versions" VERBATIM)
-  add_custom_target(live_versions${HOPPER_HOUSE} DEPENDS ${live}/versions.a)
-  add_dependencies(live_versions${HOPPER_HOUSE} live_kernels${HOPPER_HOUSE})
-  set(program sim_live${HOPPER_HOUSE})
+  add_custom_target(live_versions${ARG_NAME} DEPENDS ${live}/versions.a)
+  add_dependencies(live_versions${ARG_NAME} live_kernels${ARG_NAME})
+  set(program sim_live${ARG_NAME})
   add_executable(${program} ${live}/registry.c ${kernels}/switches.c ${objects})
-  add_dependencies(${program} live_kernels${HOPPER_HOUSE} live_versions${HOPPER_HOUSE})
+  add_dependencies(${program} live_kernels${ARG_NAME} live_versions${ARG_NAME})
   set_source_files_properties(${kernels}/switches.c PROPERTIES
     INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/common)
   set_target_properties(${program} PROPERTIES
-    OUTPUT_NAME live${HOPPER_HOUSE} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim)
+    OUTPUT_NAME live${ARG_NAME} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/sim)
   target_link_libraries(${program} PRIVATE ${live}/versions.a sim_program)
   set_property(TARGET ${program} APPEND PROPERTY LINK_DEPENDS ${live}/versions.a)
-  add_custom_target(live_links${HOPPER_HOUSE}
+  add_custom_target(live_links${ARG_NAME}
     COMMAND ${Python3_EXECUTABLE} ${here}/run_links.py ${PROJECT_SOURCE_DIR} ${kernels}
     VERBATIM)
-  add_dependencies(live_links${HOPPER_HOUSE} live_kernels${HOPPER_HOUSE})
+  add_dependencies(live_links${ARG_NAME} live_kernels${ARG_NAME})
   if(NOT HOPPER_LIVE_MODULE)
     return()
   endif()
@@ -162,9 +165,9 @@ function(add_live_book page)
     DEPENDS ${version_depends} COMMENT "emcc: the kernels' versions" VERBATIM)
   link_module(module _main,_live_print_checks callMain,FS,ENV ${module_objects}
     ${live}/versions_module.a)
-  set(module live_module${HOPPER_HOUSE})
+  set(module live_module${ARG_NAME})
   add_custom_target(${module} DEPENDS ${live}/module.js ${live}/module.wasm)
-  add_dependencies(${module} live_libraries live_kernels${HOPPER_HOUSE})
+  add_dependencies(${module} live_libraries live_kernels${ARG_NAME})
 
   # ---- the page ----
 
@@ -173,10 +176,10 @@ function(add_live_book page)
   file(GLOB texts CONFIGURE_DEPENDS ${here}/*.py ${here}/page/*)
   add_custom_command(OUTPUT ${out}
     COMMAND ${Python3_EXECUTABLE} ${here}/live_page.py ${kernels}/live.json ${debugging} ${live}
-            ${CMAKE_CURRENT_SOURCE_DIR}/begin.html ${out} ${ARG_CASES}
-    DEPENDS ${texts} ${ARG_CASES} ${debugging} ${CMAKE_CURRENT_SOURCE_DIR}/begin.html
+            ${ARG_BEGIN} ${out} ${ARG_CASES}
+    DEPENDS ${texts} ${ARG_CASES} ${debugging} ${ARG_BEGIN}
             ${kernels}/live.json ${live}/module.js ${live}/module.wasm
     COMMENT "The live page ${page}.html" VERBATIM)
-  add_custom_target(live_page${HOPPER_HOUSE} DEPENDS ${out})
-  add_dependencies(live_page${HOPPER_HOUSE} ${module})
+  add_custom_target(live_page${ARG_NAME} DEPENDS ${out})
+  add_dependencies(live_page${ARG_NAME} ${module})
 endfunction()

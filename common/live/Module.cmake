@@ -17,7 +17,7 @@ set_property(GLOBAL PROPERTY HOPPER_LIVE_MODULE ${HOPPER_LIVE_MODULE})
 # Debian's emcc needs Debian's modules also where node is another one.
 set(emscripten ${CMAKE_COMMAND} -E env "NODE_PATH=$ENV{NODE_PATH}:/usr/share/nodejs")
 set(emcc_options -std=gnu11 -msimd128 -I${PROJECT_SOURCE_DIR}/common)
-set(live ${PROJECT_BINARY_DIR}/live${HOPPER_HOUSE})
+set(live ${PROJECT_BINARY_DIR}/live)
 
 # Compiles a C source with these options; adds the object to module_objects.
 function(add_module_object source name)

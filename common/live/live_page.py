@@ -18,10 +18,7 @@ SCRIPTS = ("simulator", "text", "versions", "source", "address", "reported", "re
            "predict")
 
 # What only the program and the tests need.
-# What only kernels for Blackwell are told; no live page has one.
-BLACKWELL = (r"tensor-(?!map)|tcgen05-|cluster-(answer|refused)|exit-before-commit|"
-             r"wrong-machine")
-LEFT_OUT = {"switches": ("key", "function"), "chapters": ("type", "kind"), "cases": ("verdict", "asks", "call", "asked", "bands", "edit")}
+LEFT_OUT = {"switches": ("key", "function"), "chapters": ("type",), "cases": ("verdict", "asks", "call", "asked", "bands", "edit")}
 
 
 def moved(line, edits):
@@ -62,8 +59,6 @@ def without(one, *empty):
 def smaller(book):
     book = {name: value for name, value in book.items()
             if name not in ("repairs", "arguments", "house", "left_out")}
-    book["verdicts"] = {name: rule for name, rule in book["verdicts"].items()
-                        if not re.match(BLACKWELL, name)}
     for name, fields in LEFT_OUT.items():
         book[name] = [{key: value for key, value in one.items() if key not in fields}
                       for one in book[name]]
@@ -88,7 +83,9 @@ def smaller(book):
 
 def main():
     live, debugging, module, begin, out, *recorded = sys.argv[1:]
+    module = os.path.join(module, "module")
     book = cases.load(live, debugging, *recorded)
+    book["verdicts"] = one_file.reportable(book["verdicts"], module)
     begin = one_file.read(begin).rstrip()
     marks = {"@TITLE@": re.search(r"<h1>(.*)</h1>", begin).group(1), "@PRACTICE@": ""}
     scripts = (*SCRIPTS, "no_practice", "main")
@@ -97,7 +94,7 @@ def main():
         begin = begin.replace("@FENCE@", str(next(iter(fences), "")))
         marks["@PRACTICE@"] = one_file.read(one_file.PAGE, "practice.html").rstrip()
         scripts = (*SCRIPTS, "choose", "practice", "main")
-    one_file.write(out, "live.html", os.path.join(module, "module"), smaller(book), scripts,
+    one_file.write(out, "live.html", module, smaller(book), scripts,
                    {**marks, "@BEGIN@": begin})
 
 

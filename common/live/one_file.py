@@ -19,6 +19,12 @@ def packed(path):
     return base64.b64encode(gzip.compress(read(path, mode="rb"), 9, mtime=0)).decode("ascii")
 
 
+def reportable(verdicts, module):
+    """The verdicts that the module can report: it has their names."""
+    code = read(f"{module}.wasm", mode="rb")
+    return {name: rule for name, rule in verdicts.items() if name.encode("ascii") in code}
+
+
 def style(*names):
     return COMMENT.sub("", "\n".join(read(PAGE, f"{name}.css") for name in names))
 

@@ -177,7 +177,7 @@ def described_chapter(chapter, book):
     kernel, number = f"{chapter.name}/kernel.cu", chapter.name[:2]
     options = book.lists.OPTIONS.get(number, [])
     return {"name": chapter.name, "files": book.files_of(kernel), "options": options,
-            "type": chapter.type, "kind": book.kind_of(chapter),
+            "type": chapter.type,
             "run": {**simulate.USUAL, **{one["name"]: one["usual"] for one in options},
                     **book.lists.RUNS.get(number, {})},
             "needs": book.needs_of(kernel)}

@@ -7,7 +7,6 @@ Exit code: 0 made, 1 not made, 77 the packages cannot be installed here.
 """
 import hashlib
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -84,13 +83,6 @@ def main(arguments):
     if live.exists():
         for page in live.parent.glob("*.html"):
             shutil.copyfile(page, site / page.name)
-    for page in tree.ROOT.rglob("README.md"):  # pictures in raw HTML, which Sphinx does not copy
-        if build in page.parents:
-            continue
-        for name in re.findall(r'<img src="([^":]+)"', page.read_text()):
-            to = site / page.parent.relative_to(tree.ROOT) / name
-            to.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(page.parent / name, to)
     print(site / "index.html")
     return 0
 

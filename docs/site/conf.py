@@ -16,6 +16,7 @@ extensions = ["myst_parser", "rewrite", "listings", "search_data"]
 
 # GitHub's Markdown and nothing else; headings have GitHub's anchors.
 myst_gfm_only = True
+myst_enable_extensions = ["html_image"]  # the thumbnails of beyond/README.md are images like others
 myst_heading_anchors = 6
 myst_heading_slug_func = "links.anchor_of"
 suppress_warnings = ["myst.header"]  # a page may go from ## to ####

@@ -163,7 +163,7 @@ def add_live_page(places, page, doctree):
     if page != live_links.LIVE or not places.has_live:
         return
     line = nodes.paragraph("", "Open: ", classes=["sources"])
-    for name in live_links.PAGES.values():
+    for name in live_links.PAGES:
         if len(line.children) > 1:
             line += nodes.Text(" · ")
         line += nodes.reference("", name, refuri=relative_uri(tree.html(page), name))

@@ -1,13 +1,14 @@
-"""beyond_browser.py PAGE CHROMIUM [--all]: the live page of part two as a reader uses it, from file://,
-at a desktop's and a phone's width, light and dark.
+"""beyond_browser.py PAGE CHROMIUM [--all]: a live page of part two as a reader uses it, from file://, at
+a desktop's and a phone's width, light and dark.
 
-A switch and the link that restores it; options of a kind of problem; some links of the READMEs; the
-runs in the background, whose options are drawn, too. With --all every chapter and every choice, every
-link, every switch of every chapter's kernel.
+A switch and the link that restores it; some links of the READMEs. Of beyond.html options of a kind of
+problem, and the runs in the background, whose options are drawn, too. With --all every chapter and
+every choice, every link, every switch of every chapter's kernel.
 """
 
 import re
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -15,9 +16,17 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.append(str(ROOT / "common" / "tests" / "live"))
 from live_browser import SECOND, drive, every_switch, expect, look, open_at, settled, switch
 from live_runs import seed
+sys.path.append(str(ROOT / "common" / "tools" / "book"))
+import live_links
 
-MOST = 450000  # bytes
-LINK = re.compile(r"\]\([^)#]*(#chapter=1[^)]*)\)")
+LINK = re.compile(r"\]\([^)#]*#(chapter=1[^)]*)\)")
+
+
+@dataclass
+class Page:
+    most: int   # bytes
+    links: int  # at least, to it in the READMEs
+    parts: tuple
 
 
 def kernels(page):
@@ -53,11 +62,13 @@ def options(page):
 def links(page):
     """What each is to say, links_test.py holds; here, that the page opens in that state."""
     texts = [path.read_text(encoding="utf-8") for path in (ROOT / "beyond").glob("*/README.md")]
-    found = sorted(state for text in texts for state in LINK.findall(text))
-    expect(len(found) >= 40, f"{len(found)} links")
+    found = sorted(f"#{state}" for text in texts for state in LINK.findall(text)
+                   if live_links.page_of(state) == NAME)
+    expect(len(found) >= PAGES[NAME].links, f"{len(found)} links")
     open_at(page)
     found += page.eval_on_selector_all("header a[href^='#']", "all => all.map(one => one.hash)")
-    for state in found if "--all" in sys.argv else found[seed() % 10::10]:
+    every = 1 if "--all" in sys.argv or len(found) < 20 else 10
+    for state in found[seed() % every::every]:
         verdict = open_at(page, state.replace("&predict=1", ""))
         chosen = page.evaluate("state.off.size || versionOf() ? 1 : 0")
         right = page.evaluate("!state.off.size && versionOf()?.kind === 'choice'")
@@ -67,21 +78,22 @@ def links(page):
 
 def background(page):
     """A line whose absence the usual run does not show."""
-    open_at(page, "#chapter=16&off=kernel.cu:130")
+    open_at(page, "#chapter=16&off=kernel.cu:131")
     page.locator("#background button").click(timeout=120 * SECOND)
     page.wait_for_selector("#verdict.bad", timeout=60 * SECOND)
 
 
+NAME = Path(sys.argv[1]).name
+PAGES = {"beyond.html": Page(450000, 40, (options, background)), "blackwell.html": Page(350000, 6, ())}
+
+
 def every_part(page):
-    look(page)
-    switch(page)
-    options(page)
-    links(page)
-    background(page)
+    for part in (look, switch, links, *PAGES[NAME].parts):
+        part(page)
     if "--all" in sys.argv:
         kernels(page)
         every_switch(page, page.evaluate("book.chapters.map(one => one.name.slice(0, 2))"))
 
 
 if __name__ == "__main__":
-    sys.exit(drive(every_part, MOST))
+    sys.exit(drive(every_part, PAGES[NAME].most))

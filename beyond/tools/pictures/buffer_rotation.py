@@ -1,7 +1,7 @@
 """Chapter 14: three buffers through which a tile's pieces of C come and its pieces of D go."""
 import re
 
-from data import constants, run, source
+from data import constants, source, told
 from picture import Picture
 
 PROGRAM, KERNEL = "14_fused_epilogue", "beyond/14_fused_epilogue/kernel.cu"
@@ -20,16 +20,15 @@ def lives(buffers):
     assert re.search(r"pipeline_stage ring\[STAGES\];.*\n +mbarrier_t c_full", source(KERNEL))
     out = {}
     for b in range(buffers):
-        told = run(PROGRAM, *SIZE, "--explain", f"mbarrier:{first + b}")
         piece = b - buffers
-        for at, what in re.findall(r"^ *(\d+)(?: +\d+){4} +(expect_tx|complete_tx|try_wait: pass)",
-                                   told, re.M):
-            if what == "expect_tx":
+        for event in told(PROGRAM, *SIZE, barrier=first + b):
+            if event.name == "expect_tx":
                 if piece >= 0:
-                    out[piece].append(int(at))
+                    out[piece].append(event.cycle)
                 piece += buffers
                 out[piece] = []
-            out[piece].append(int(at))
+            if event.name in ("expect_tx", "complete_tx") or event.words.startswith("pass"):
+                out[piece].append(event.cycle)
     return out
 
 

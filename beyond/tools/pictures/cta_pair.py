@@ -1,8 +1,6 @@
 """Chapter 18: what two CTAs of chapter 17 fetch for a k-tile, and what a pair does. Widths of pipes
 are bytes."""
-import re
-
-from data import constants, run, source
+from data import constants, loads, source
 from picture import Picture
 
 KERNEL, PROGRAM = "beyond/18_cta_pair/kernel.cu", "18_cta_pair"
@@ -15,12 +13,6 @@ EDITS = [(KERNEL, "BM = 128, BN = 256, BK = 64, /* the CTA's half",
          (KERNEL, "#define STAGES 6", "#define STAGES 5")]
 
 
-def landed(program):
-    """The bytes of each load that completes on the first full barrier of CTA 0, in KB."""
-    told = run(program, *SIZE, "--explain", "mbarrier:0").partition("flip:")[0]
-    return sorted(int(b) // 1024 for b in re.findall(r"complete_tx: (\d+) bytes", told))
-
-
 def draw():
     c, before = constants(KERNEL), constants(BEFORE)
     bm, bn, bk = c["BM"], c["BN"], c["BK"]
@@ -28,8 +20,8 @@ def draw():
     a, b = bm * bk * 2 // 1024, bn * bk * 2 // 1024
     half = b // 2
     # What a full barrier counts: a CTA's A and B, and in a pair the A and the half of both.
-    assert landed(BEFORE_PROGRAM) == [a, b]
-    assert landed(PROGRAM) == sorted(2 * [a, half])
+    assert loads(BEFORE_PROGRAM, *SIZE) == [a, b]
+    assert loads(PROGRAM, *SIZE) == sorted(2 * [a, half])
     assert "if (cluster_rank() == 0 && elect_one()) issuer(" in source(KERNEL), "one thread multiplies"
     alone, pair = 2 * (a + b), 2 * (a + half)
     p = Picture("A pair: half of B in each, used by both",

@@ -1,7 +1,7 @@
 """Chapter 17: who fills and who reads the two sets of sums in tensor memory."""
 import re
 
-from data import constants, run, source
+from data import constants, source, told
 from picture import Picture
 
 PROGRAM, KERNEL = "17_tcgen05", "beyond/17_tcgen05/kernel.cu"
@@ -19,9 +19,9 @@ def lives(sets, first):
     out = []
     for s in range(sets):
         def moments(barrier, what):
-            told = run(PROGRAM, *SIZE, "--explain", f"mbarrier:{barrier}").partition("\n\n")[2]
-            return [int(at) for at in re.findall(rf"^ *(\d+)(?: +\d+){{4}} +{what}", told, re.M)]
-        given = moments(first + 2 * s + 1, r"try_wait: pass(?:es,|,)")
+            return [event.cycle for event in told(PROGRAM, *SIZE, barrier=barrier)
+                    if f"{event.name}: {event.words}".startswith(what)]
+        given = moments(first + 2 * s + 1, "try_wait: pass")
         full = moments(first + 2 * s, "flip")
         empty = moments(first + 2 * s + 1, "flip")
         assert len(given) == len(full) == len(empty), (given, full, empty)

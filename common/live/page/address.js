@@ -40,6 +40,8 @@ function address() {
   return `#${words}`.replaceAll("%3A", ":").replaceAll("%2C", ",");
 }
 
+const pageOf = chapter => chapter < "1" ? "live" : chapter < "17" ? "beyond" : "blackwell";
+
 /* What the address does not say, or says wrongly, is as usual. */
 function readAddress(hash) {
   const words = new URLSearchParams(hash.slice(1));
@@ -75,7 +77,7 @@ function readAddress(hash) {
     `The link names what is not here: ${unknown.join(", ")}. ` : "";
   if (!asked && parseInt(words.get("chapter")) > 0)
     byId("unknown").append(element("a",
-      {href: `${book.cases.length ? "beyond" : "live"}.html${hash}`}, "The other page may have it."));
+      {href: `${pageOf(words.get("chapter"))}.html${hash}`}, "Another page may have it."));
 }
 
 function keepAddress() {

@@ -46,7 +46,7 @@ struct operation {
     uint32_t epoch;
     struct sim_sync known; /* what the thread knew of async units */
     bool arrived;
-    struct operation *later; /* the thread\'s next commit, while it is under way */
+    struct operation *later; /* the thread's next commit, while it is under way */
     struct operation *next;  /* in the thread's pool */
 };
 

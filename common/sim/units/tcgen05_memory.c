@@ -201,7 +201,6 @@ static void alloc(struct sim_warp *warp, const void *object) {
     const struct alloc_call *const call = object;
     struct sim_thread *const thread = warp->thread[0];
     struct tensor_memory *const memory = memory_of(warp->cta);
-    check_columns(call->columns, "tcgen05.alloc");
     if (memory->relinquished_file)
         sim_fatal("tensor-relinquished", thread,
                   "tcgen05.alloc after the tcgen05_relinquish() at %s:%d",

@@ -112,7 +112,7 @@ def check_page(page, following, site):
         complain(place, f"the next page should be {following}, not {leads}")
     states = [found["state"] for found in
               live_links.LINK.finditer((ROOT / page).read_text(encoding="utf-8"))]
-    for live in live_links.PAGES.values():
+    for live in live_links.PAGES:
         runs = [live_links.page_of(state) for state in states].count(live)
         led = sum(address(place, link)[0] == SITE / live for link in read.links)
         if live in site and led < runs:
@@ -133,7 +133,7 @@ def check_links(place, read, site):
         wanted = {f"L{line}" for line in lines.groups()} if lines else {anchor} - {""}
         if not path.is_file():
             complain(place, f"the link leads nowhere: {link}")
-        elif name in site and name not in live_links.PAGES.values() \
+        elif name in site and name not in live_links.PAGES \
                 and not wanted <= site[name].ids:
             complain(place, f"there is no such anchor: {link}")
     for source in read.loaded:

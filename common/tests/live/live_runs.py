@@ -63,7 +63,7 @@ def said(command, off=(), version=-1):
     except subprocess.TimeoutExpired:
         return f"exit code {ENDED}"
     text = f"{run.stdout}{run.stderr}exit code {run.returncode}"
-    return re.sub("^live_beyond:", "live:", text, flags=re.M)  # the module's only name
+    return re.sub(r"^live_\w+:", "live:", text, flags=re.M)  # the module's only name
 
 
 # emcc compiles no calls for plain C's loads and stores (sim/units/registers/calls.c), so the module

@@ -1,7 +1,6 @@
-# The tests that each house's live book has. Without emscripten or node, what needs them says so and
+# The tests that each live book has. Without emscripten or node, what needs them says so and
 # counts as skipped.
 set(skipped 77) # exit code
-get_property(live GLOBAL PROPERTY HOPPER_LIVE_DIRECTORY${HOPPER_HOUSE})
 get_property(has_module GLOBAL PROPERTY HOPPER_LIVE_MODULE)
 find_program(HOPPER_NODE node)
 set(run_module ${HOPPER_NODE} ${PROJECT_SOURCE_DIR}/common/live/run.js)
@@ -24,17 +23,18 @@ function(check_module)
     LABELS ${ARG_LABELS} PROPERTIES SKIP_RETURN_CODE ${skipped} PROCESSORS 2)
 endfunction()
 
-# The samples take every N-th run of the kernels, switch, and link.
-function(add_live_tests runs_sample switches_sample links_sample)
+# name: the book's. The samples take every N-th run of the kernels, switch, and link.
+function(add_live_tests name runs_sample switches_sample links_sample)
+  get_property(live GLOBAL PROPERTY HOPPER_LIVE_DIRECTORY${name})
   set(here ${PROJECT_SOURCE_DIR}/common/tests/live)
   set(book ${live}/kernels/live.json)
-  set(program sim_live${HOPPER_HOUSE})
-  set(wasm live_module${HOPPER_HOUSE})
+  set(program sim_live${name})
+  set(wasm live_module${name})
   set(module ${run_module} ${live}/module.js)
   set(same ${Python3_EXECUTABLE} ${here}/module_test.py ${book} $<TARGET_FILE:${program}> ${module})
-  check_module(NAME live_module_same${HOPPER_HOUSE} COMMAND ${same} --sample ${runs_sample}
+  check_module(NAME live_module_same${name} COMMAND ${same} --sample ${runs_sample}
     TARGETS ${program} ${wasm} TIMEOUT 300)
-  check_module(NAME live_module_same${HOPPER_HOUSE}_all COMMAND ${same} --all
+  check_module(NAME live_module_same${name}_all COMMAND ${same} --all
     TARGETS ${program} ${wasm} TIMEOUT 3000 LABELS long)
 
   # ---- the switches ----
@@ -42,22 +42,22 @@ function(add_live_tests runs_sample switches_sample links_sample)
   set(switches ${Python3_EXECUTABLE} ${here}/switches_test.py --root ${PROJECT_SOURCE_DIR}
     --live ${book} --program $<TARGET_FILE:${program}>)
   set(edited ${switches} --compiler=${compiler} --libraries=${libraries})
-  check(live NAME live_switches${HOPPER_HOUSE}_sample COMMAND ${edited} --sample ${switches_sample}
+  check(live NAME live_switches${name}_sample COMMAND ${edited} --sample ${switches_sample}
     TARGETS ${program} TIMEOUT 300 PROPERTIES PROCESSORS 2)
-  check(live NAME live_switches${HOPPER_HOUSE}_all COMMAND ${edited} TARGETS ${program}
+  check(live NAME live_switches${name}_all COMMAND ${edited} TARGETS ${program}
     TIMEOUT 3000 LABELS long PROPERTIES PROCESSORS 2)
-  check_module(NAME live_switches_module${HOPPER_HOUSE}_sample
+  check_module(NAME live_switches_module${name}_sample
     COMMAND ${switches} --module ${module} --sample ${switches_sample}
     TARGETS ${program} ${wasm} TIMEOUT 300)
-  check_module(NAME live_switches_module${HOPPER_HOUSE}_all COMMAND ${switches} --module ${module}
+  check_module(NAME live_switches_module${name}_all COMMAND ${switches} --module ${module}
     TARGETS ${program} ${wasm} TIMEOUT 3000 LABELS long)
 
   # ---- the book's links to the page ----
 
   set(links ${Python3_EXECUTABLE} ${here}/links_test.py ${PROJECT_SOURCE_DIR} ${live}/kernels
     $<TARGET_FILE:${program}>)
-  check(live NAME live_links${HOPPER_HOUSE}_sample COMMAND ${links} --sample ${links_sample}
+  check(live NAME live_links${name}_sample COMMAND ${links} --sample ${links_sample}
     TARGETS ${program} TIMEOUT 300 PROPERTIES PROCESSORS 2)
-  check(live NAME live_links${HOPPER_HOUSE}_all COMMAND ${links} TARGETS ${program} TIMEOUT 1800
+  check(live NAME live_links${name}_all COMMAND ${links} TARGETS ${program} TIMEOUT 1800
     LABELS long PROPERTIES PROCESSORS 2)
 endfunction()

@@ -18,6 +18,8 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "..", "live"))
 from linked import Linker
+sys.path.append(os.path.join(HERE, "..", "..", "tools", "book"))
+import pages
 import simulate
 from live_runs import (Programs, check_all, comparable, files_of, kernels_of, options_of, read_live,
                        said, seed)
@@ -41,9 +43,7 @@ def link(options, chapter, version, number, directory):
     kernel = os.path.join(directory, files_of(live, chapter, version)[0])
     subprocess.run([sys.executable, options.generator, options.root, directory, *live["arguments"],
                     "--remove", str(number)], check=True)
-    facts = next(one for one in live["chapters"] if one["name"] == chapter)
-    # Kernels of 09's form with scales have their kinds in common.
-    more = [os.path.join(options.root, facts["kind"] or "common/scaled/kinds.c")]
+    more = pages.kinds_of(options.root, os.path.join(live["house"], chapter))
     if live["house"]:
         more.insert(0, f"-I{options.root}/{live['house']}")
     kind = simulate.needed(live, chapter, version).get("dtype", "bf16")

@@ -56,15 +56,12 @@ extern const int museum_exhibit_count;
 }
 #endif
 
-/* The last line of an exhibit. */
-#define EXHIBIT(kernel, grid, cluster, threads, smem, check)                                       \
+/* The last line of an exhibit; and of one for Blackwell, which the GPU's program does not have. */
+#define EXHIBIT(...) EXHIBIT_ON(MACHINE_HOPPER, __VA_ARGS__)
+#define BLACKWELL_EXHIBIT(...) EXHIBIT_ON(MACHINE_BLACKWELL, __VA_ARGS__)
+#define EXHIBIT_ON(machine, kernel, grid, cluster, threads, smem, check)                           \
     const struct museum_form MUSEUM_FORM = {                                                       \
-        (const void *)kernel, grid, cluster, threads, sizeof(smem), check, MACHINE_HOPPER,         \
-    }
-/* The same of an exhibit for Blackwell, which the GPU's program does not have. */
-#define BLACKWELL_EXHIBIT(kernel, grid, cluster, threads, smem, check)                             \
-    const struct museum_form MUSEUM_FORM = {                                                       \
-        (const void *)kernel, grid, cluster, threads, sizeof(smem), check, MACHINE_BLACKWELL,      \
+        (const void *)kernel, grid, cluster, threads, sizeof(smem), check, machine,                \
     }
 
 /* Elements of D that differ from A's, in places first .. last - 1. */

@@ -14,10 +14,12 @@ import pages
 
 LIVE = "docs/live.md"
 ADDRESS = "docs/site/address.txt"
-PAGES = {"chapter=0": "live.html", "chapter=1": "beyond.html", "exhibit=": "museum.html",
-         "swizzle=": "layouts.html", "stages=": "ring.html"}
+# page: how the states begin that it has
+PAGES = {"live.html": "chapter=0", "beyond.html": "chapter=1[0-6]",
+         "blackwell.html": "chapter=1[7-9]", "museum.html": "exhibit=",
+         "layouts.html": "swizzle=", "ring.html": "stages="}
 LINK = re.compile(
-    r"\]\((?P<target>(?:[./a-z]*live\.md|https?://[^) ]*/(?:live|beyond|museum|layouts|ring)\.html)"
+    rf"\]\((?P<target>(?:[./a-z]*live\.md|https?://[^) ]*/(?:{'|'.join(map(re.escape, PAGES))}))"
     r"#(?P<state>(?:chapter|exhibit|swizzle|stages)=[^) ]*))\)")
 
 
@@ -34,7 +36,7 @@ def address(root):
 
 
 def page_of(state):
-    return next(page for begins, page in PAGES.items() if state.startswith(begins))
+    return next(page for page, begins in PAGES.items() if re.match(begins, state))
 
 
 def target(root, path, state):

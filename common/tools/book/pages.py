@@ -30,6 +30,13 @@ def house_of(path):
     return next((house for house in HOUSES if path.startswith(house)), "")
 
 
+def kinds_of(root, chapter):
+    """The files with kinds of problems that kernels of this folder may be of; they are linked with
+    the kernels."""
+    return [path for path in (os.path.join(root, chapter, "kind.c"),
+                              os.path.join(root, "common/scaled/kinds.c")) if os.path.exists(path)]
+
+
 def marker_value(marker, key, default=None):
     """The value of key=value in a marker, up to a blank."""
     found = re.search(rf" {key}=([^ ]*)", marker)

@@ -143,12 +143,11 @@ class Verdict:
         kernel = os.path.join(root, self.file) if self.header else f"./{self.file}"
         house = pages.house_of(self.chapter)
         house = [f"-I{root}/{house}"] if house else []
-        kind = os.path.join(root, self.chapter, "kind.c")
-        kinds = [file for file in (kind, f"{root}/common/scaled/kinds.c") if os.path.exists(file)]
         command = [compiler, "-std=gnu11", "-DGEMM_KERNEL=docs_kernel", "-DGEMM_BF16_ELEMENTS=1",
                    "-DTRACE=0", *self.macros, "-Icommon", f"-I{root}/common",
                    f"-I{root}/common/hopper", f"-I{root}/{self.chapter}", *house, "-x", "c",
-                   kernel, *kinds, "registry.c", "-x", "none", "-o", program, *arguments]
+                   kernel, *pages.kinds_of(root, self.chapter), "registry.c", "-x", "none",
+                   "-o", program, *arguments]
         if self.call(work, "build.log", command)[0]:
             raise Failure(f"the edited kernel does not compile: see {work}/build.log")
         code, log = self.call(work, "run.log", [program, *self.options])

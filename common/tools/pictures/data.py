@@ -4,6 +4,7 @@ functions, compiled. No formula of the book is written here a second time.
 BOOK is the source tree and PROGRAMS are folders with simulator programs, the first that has one
 first; make.py and edits.py set both.
 """
+import collections
 import functools
 import json
 import os
@@ -47,6 +48,24 @@ def bank_table(*args):
 
 def wavefronts(*args):
     return [int(x) for x in re.findall(r"\): (\d+) wavefront", run("inspect", "tile", *args))]
+
+
+Event = collections.namedtuple("Event", "cycle phase parity pending bytes name words who")
+TOLD = re.compile(r" *(\d+) +(\d+) +(\d+) +(\d+) +(-?\d+)  (\w+): (.*?)  +(.*)")
+
+
+def told(name, *args, barrier=0):
+    """What --explain tells of an mbarrier, a list of Events; counts and bytes are those afterwards."""
+    lines = map(TOLD.match, run(name, *args, "--explain", f"mbarrier:{barrier}").splitlines())
+    return [Event(*map(int, line.groups()[:5]), *line.groups()[5:]) for line in lines if line]
+
+
+def loads(name, *args, barrier=0):
+    """The KB of each load that completes in the barrier's first phase, the smallest first."""
+    events = told(name, *args, barrier=barrier)
+    end = next(i for i, event in enumerate(events) if event.name == "flip")
+    return sorted(int(event.words.split()[0]) // 1024 for event in events[:end]
+                  if event.name == "complete_tx")
 
 
 @functools.lru_cache(None)

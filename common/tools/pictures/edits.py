@@ -22,6 +22,7 @@ import data
 import make
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "book"))
+import pages
 from verdicts import REGISTRY
 
 
@@ -40,17 +41,16 @@ def copy(root, folder, path, text):
 
 def compile_program(tree, folder, name, kernel, compiler, arguments):
     """The chapter's program with this kernel."""
-    chapter = f"{tree}/{os.path.dirname(kernel)}"
-    house = os.path.dirname(os.path.dirname(kernel))
-    includes = ["common", "common/hopper", os.path.dirname(kernel)] + ([house] if house else [])
-    kinds = [f"{chapter}/kind.c"] if os.path.exists(f"{chapter}/kind.c") else []
+    chapter = os.path.dirname(kernel)
+    house = os.path.dirname(chapter)
+    includes = ["common", "common/hopper", chapter] + ([house] if house else [])
     os.makedirs(folder, exist_ok=True)
     with open(f"{folder}/registry.c", "w", encoding="utf-8") as file:
         file.write(REGISTRY)
     command = [compiler, "-std=gnu11", "-w", "-DGEMM_KERNEL=docs_kernel", "-DGEMM_BF16_ELEMENTS=1",
                "-DTRACE=1", *(f"-I{tree}/{path}" for path in includes), "-x", "c",
-               f"{tree}/{kernel}", *kinds, f"{folder}/registry.c", "-x", "none", "-o",
-               f"{folder}/{name}", *arguments]
+               f"{tree}/{kernel}", *pages.kinds_of(tree, chapter), f"{folder}/registry.c",
+               "-x", "none", "-o", f"{folder}/{name}", *arguments]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           check=False)
     if done.returncode:

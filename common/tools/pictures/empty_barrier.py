@@ -1,6 +1,5 @@
 """Chapter 09: one phase of an empty barrier, with the arrivals of both CTAs' consumer warps."""
-from barrier_life import LINE
-from data import constants, run, source
+from data import constants, source, told
 from picture import Picture
 
 PROGRAM, KERNEL = "09_cluster_multicast", "09_cluster_multicast/kernel.cu"
@@ -13,15 +12,14 @@ EDITS = [(KERNEL, "if (lane < CLUSTER) mbarrier_arrive_remote",
 def draw():
     c = constants(KERNEL)
     own = c["CONSUMERS"] * 4
-    told = run(PROGRAM, *SIZE, "--explain", "mbarrier:1")
-    rows = [found.groups() for found in map(LINE.match, told.splitlines()) if found]
-    end = next(i for i, row in enumerate(rows) if row[5] == "flip")
-    expected = int(rows[0][3])
-    arrivals = [(int(row[0]), int(row[3]), row[7]) for row in rows[:end] if row[5] == "arrive"]
+    rows = told(PROGRAM, *SIZE, barrier=1)
+    end = next(i for i, row in enumerate(rows) if row.name == "flip")
+    expected = rows[0].pending
+    arrivals = [(row.cycle, row.pending, row.who) for row in rows[:end] if row.name == "arrive"]
     peers = sum("of CTA 1" in who for *_, who in arrivals)
-    assert rows[0][5] == "init" and expected == len(arrivals) == c["CLUSTER"] * own
+    assert rows[0].name == "init" and expected == len(arrivals) == c["CLUSTER"] * own
     assert peers == own and "MULTICAST" in source(KERNEL)
-    waits = [i for i, row in enumerate(rows[:end]) if row[5] == "try_wait"]
+    waits = [i for i, row in enumerate(rows[:end]) if row.name == "try_wait"]
     assert len(waits) == 2  # the first passes at once, the second until the flip
     groups = []  # (cycle, pending behind, of the peer?)
     for cycle, pending, who in arrivals:

@@ -1,7 +1,5 @@
 """Chapter 09: two CTAs that need the same B, alone and in a cluster. Widths are bytes."""
-import re
-
-from data import constants, run, source
+from data import constants, loads, source
 from picture import Picture
 
 KERNEL, PROGRAM = "09_cluster_multicast/kernel.cu", "09_cluster_multicast"
@@ -11,13 +9,6 @@ KB = .7  # units of a pipe's width for each KB
 EDITS = [(KERNEL, "#define MULTICAST 1", "#define MULTICAST 0"),
          (BEFORE, "BN = 256, BK = 64, /* the CTA's tile */",
           "BN = 128, BK = 64, /* the CTA's tile */")]
-
-
-def landed(program, *args):
-    """The bytes of each load that fills a stage of CTA 0, in KB."""
-    told = run(program, *args, *SIZE, "--explain", "mbarrier:0")
-    told = told.partition("flip:")[0]
-    return sorted(int(b) // 1024 for b in re.findall(r"complete_tx: (\d+) bytes", told))
 
 
 def pipe(p, d, kb, cls):
@@ -33,8 +24,8 @@ def draw():
     assert (before["BM"], before["BN"], before["BK"]) == (bm, bn, bk), "the tiles differ"
     assert cluster == 2 and c["MULTICAST"] == 1 and "(1 << CLUSTER) - 1" in source(KERNEL)
     # What a CTA's full barrier counts: A, and B in one load or in two halves.
-    assert landed(BEFORE_PROGRAM, "--variant", "persistent") == [a, b]
-    assert landed(PROGRAM) == [a, half, half]
+    assert loads(BEFORE_PROGRAM, "--variant", "persistent", *SIZE) == [a, b]
+    assert loads(PROGRAM, *SIZE) == [a, half, half]
     alone, shared = 2 * (a + b), 2 * (a + half)
     p = Picture("Multicast: each CTA fetches half of B",
                 f"""A pipe is as wide as its bytes for one k-tile. Alone, two CTAs request {alone}

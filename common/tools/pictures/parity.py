@@ -1,7 +1,7 @@
 """Chapter 07: the phases of one stage's two barriers, and which of them each side waits for."""
 import re
 
-from data import run
+from data import told
 from picture import Picture
 
 PROGRAM, KERNEL = "07_warp_specialized", "07_warp_specialized/kernel.cu"
@@ -16,10 +16,10 @@ EMPTY, FULL = 92, 226
 
 def waits(barrier):
     """The parities for which waits have passed, in order, and whether the first did at once."""
-    told = run(PROGRAM, *SIZE, "--explain", f"mbarrier:{barrier}")
-    passed = re.findall(r"try_wait: pass(?:es)?, parity (\d)", told)
-    first = next(line for line in told.splitlines() if "try_wait" in line)
-    return [int(parity) for parity in passed], ": pass" in first
+    words = [event.words for event in told(PROGRAM, *SIZE, barrier=barrier)
+             if event.name == "try_wait"]
+    passed = [re.match(r"pass(?:es)?, parity (\d)", one) for one in words]
+    return [int(one.group(1)) for one in passed if one], bool(passed[0])
 
 
 def draw():

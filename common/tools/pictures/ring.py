@@ -1,6 +1,6 @@
 """Chapter 07's ring of stages at a moment of a simulated run, with its full and empty barriers."""
 import rings
-from data import constants, run, trace
+from data import constants, told, trace
 from picture import Picture
 
 KERNEL, PROGRAM = "07_warp_specialized/kernel.cu", "07_warp_specialized"
@@ -44,8 +44,8 @@ class Life:
     def check(self):
         """The barriers flip when --explain says so."""
         for barrier, when in ((0, lambda k: self.landed[k]), (1, self.done)):
-            told = run(PROGRAM, *SIZE, "--explain", f"mbarrier:{barrier}")
-            flips = [int(line.split()[0]) for line in told.splitlines() if " flip: " in line]
+            flips = [event.cycle for event in told(PROGRAM, *SIZE, barrier=barrier)
+                     if event.name == "flip"]
             assert flips[:2] == [when(0), when(self.stages)], (barrier, flips)
 
     def complete(self, k, when, now):

@@ -33,7 +33,8 @@ document.addEventListener("keydown", event => {
 
 document.addEventListener("click", event => {
   const link = event.target.closest?.(
-    'a[href*="live.html#chapter="], a[href*="beyond.html#chapter="], a[href*="museum.html#exhibit="], ' +
+    'a[href*="live.html#chapter="], a[href*="beyond.html#chapter="], ' +
+    'a[href*="blackwell.html#chapter="], a[href*="museum.html#exhibit="], ' +
     'a[href*="layouts.html#swizzle="], a[href*="ring.html#stages="]');
   const plain = !event.ctrlKey && !event.metaKey && !event.shiftKey && event.button === 0;
   if (!link || !plain || link.closest("#beside") || !matchMedia(ROOM).matches) return;

@@ -64,12 +64,36 @@ enum fault {
     LATER_COMMIT
 };
 
-/* With one of these faults the report names this statement. */
-#define AT(statement, ...)                                                                         \
+/* With one of these faults the report names this statement. The call stands on one line: compilers
+ * differ in which of several is __LINE__. */
+#define AT(statement, ...) AT_ANY(statement, ((const int[]){__VA_ARGS__, -1}))
+#define AT_ANY(statement, faults)                                                                  \
     do {                                                                                           \
-        if (is_one_of((const int[]){__VA_ARGS__, -1})) marked_line = __LINE__;                     \
+        if (is_one_of(faults)) marked_line = __LINE__;                                             \
         statement;                                                                                 \
     } while (0)
+
+static const int of_mma[] = {NO_WAIT_LOAD,
+                             WAIT_BEHIND_FENCE,
+                             WAIT_BEHIND_ARRIVAL,
+                             NO_FENCE_BEFORE_ARRIVAL,
+                             FENCE_BEHIND_ARRIVAL,
+                             NO_FENCE_BEFORE_MMA,
+                             FIRST_ACCUMULATES,
+                             WGMMA_DESCRIPTOR,
+                             ODD_SWIZZLE,
+                             DESCRIPTOR_OUTSIDE,
+                             BAD_M,
+                             BAD_N,
+                             MIXED_TYPES,
+                             D_IN_LANE_32,
+                             D_NOT_ALLOCATED,
+                             D_OUT_OF_BOUNDS,
+                             NO_BARRIER_BEHIND_ALLOC,
+                             -1};
+static const int of_load[] = {
+    NO_COMMIT,      NO_FENCE_AFTER_WAIT, LOAD_NOT_ALLOCATED, LOAD_NOT_WRITTEN,
+    LOAD_OF_OTHERS, LOAD_OF_TWO,         ARRIVES_ITSELF,     -1};
 
 static bool is_one_of(const int *list) {
     while (*list >= 0)
@@ -133,11 +157,7 @@ static void issue(struct smem *shared, uint32_t tensor, int round) {
     if (fault == D_IN_LANE_32) d += 32 << 16;
     if (fault == D_NOT_ALLOCATED) d += 96;
     if (fault == D_OUT_OF_BOUNDS) d += 480;
-    AT(tcgen05_mma(1, d, a, b, instruction, fault == FIRST_ACCUMULATES), NO_WAIT_LOAD,
-       WAIT_BEHIND_FENCE, WAIT_BEHIND_ARRIVAL, NO_FENCE_BEFORE_ARRIVAL, FENCE_BEHIND_ARRIVAL,
-       NO_FENCE_BEFORE_MMA, FIRST_ACCUMULATES, WGMMA_DESCRIPTOR, ODD_SWIZZLE, DESCRIPTOR_OUTSIDE,
-       BAD_M, BAD_N, MIXED_TYPES, D_IN_LANE_32, D_NOT_ALLOCATED, D_OUT_OF_BOUNDS,
-       NO_BARRIER_BEHIND_ALLOC);
+    AT_ANY(tcgen05_mma(1, d, a, b, instruction, fault == FIRST_ACCUMULATES), of_mma);
     if (fault == ARRIVES_ITSELF) {
         mbarrier_arrive_relaxed(&shared->full);
     } else if (fault != NO_COMMIT || round == 0) {
@@ -170,8 +190,7 @@ static void reader(struct smem *shared, const struct gemm_args *args, int warp, 
         float values[32];
         if (fault != NO_FULL_WAIT) wait(&shared->full, (uint32_t)round);
         if (fault != NO_FENCE_AFTER_WAIT && fault != WITHOUT_FENCES) tcgen05_fence_after();
-        AT(tcgen05_load(32, values, from), NO_COMMIT, NO_FENCE_AFTER_WAIT, LOAD_NOT_ALLOCATED,
-           LOAD_NOT_WRITTEN, LOAD_OF_OTHERS, LOAD_OF_TWO, ARRIVES_ITSELF);
+        AT_ANY(tcgen05_load(32, values, from), of_load);
         if (fault != NO_WAIT_LOAD && fault != WAIT_BEHIND_FENCE && fault != WAIT_BEHIND_ARRIVAL)
             tcgen05_wait_load();
         if (fault != NO_FENCE_BEFORE_ARRIVAL && fault != FENCE_BEHIND_ARRIVAL &&
@@ -216,6 +235,8 @@ enum alloc_fault {
     TWO_OF_512
 };
 
+static const int of_second[] = {RELINQUISHED, TWO_OF_512, -1};
+
 KERNEL(32, 1) allocates(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const int sizes[] = {[COLUMNS_384] = 384, [COLUMNS_16] = 16, [COLUMNS_1024] = 1024};
@@ -232,8 +253,7 @@ KERNEL(32, 1) allocates(KERNEL_ARGS args) {
     if (fault == RELINQUISHED) tcgen05_relinquish(1);
     if (fault == INCREASING) AT(tcgen05_alloc(1, &shared->tensor, 128), INCREASING);
     if (fault != INCREASING)
-        AT(tcgen05_alloc(1, &shared->tensor, fault == TWO_OF_512 ? 512 : 32), RELINQUISHED,
-           TWO_OF_512);
+        AT_ANY(tcgen05_alloc(1, &shared->tensor, fault == TWO_OF_512 ? 512 : 32), of_second);
     __syncwarp();
     const uint32_t second = ld_shared_b32(&shared->tensor);
     if (first == second) st_global_b32(args.d, 1);
