@@ -337,7 +337,18 @@ static enum exit_code run_lap(struct options *options, struct selection *s, char
     return code;
 }
 
+/* Where addresses are limited, a stack that cannot grow ends the program without a word: so it grows
+ * now, and what lacks memory later says so. */
+static __attribute__((noinline)) void grow_stack(void) {
+#ifndef __EMSCRIPTEN__
+    volatile char stack[512 << 10];
+    for (size_t i = sizeof stack; i > 0; i -= 4096)
+        stack[i - 1] = 0;
+#endif
+}
+
 int main(int argc, char **argv) {
+    grow_stack();
     message_open(argc > 0 ? argv[0] : NULL);
     if (!streams_begin()) return EXIT_USAGE;
     struct options options;
