@@ -130,6 +130,7 @@ DEVICE void store(element_t *staging, const struct gemm_args *args, int first_ro
         named_barrier_sync(1, EPILOGUE);
         if (elected) tma_store(&args->map_d, first_row, first_column, staging);
     }
+    /* A group for each piece, empty at the edge, so that the wait above counts them. */
     if (elected) bulk_commit_group();
 }
 
@@ -174,8 +175,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
         fence_mbarrier_init();
     }
     if (warp == ISSUER_WARP) {
-        /* All columns; and no more, so that another CTA's allocation need not wait. tcgen05.alloc,
-         * .relinquish_alloc_permit */
+        /* All columns; and the CTA will ask for no more. tcgen05.alloc, .relinquish_alloc_permit */
         tcgen05_alloc(1, &shared->tensor_memory, TENSOR_COLUMNS);
         tcgen05_relinquish(1);
     }
@@ -191,6 +191,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     } else {
         epilogue(shared, &args, tensor_memory);
     }
+    /* The lane that had a role is back: what follows is for whole warps. bar.warp.sync */
     __syncwarp();
     /* The epilogue has read the last tile. bar.sync */
     __syncthreads();

@@ -23,7 +23,7 @@
 #endif
 
 enum {
-    BM = 128, BN = 256, BK = 64, /* the CTA's half of the pair's tile, 256 x 256 */
+    BM = 128, BN = 256, BK = 64, /* the CTA's rows of the pair's tile, 256 x 256 */
     CLUSTER = 2,                 /* the pair */
     STORE_N = 64,                /* columns of D that are stored at a time */
     BUFFERS = 2,                 /* staging buffers */
@@ -144,6 +144,7 @@ DEVICE void store(element_t *staging, const struct gemm_args *args, int first_ro
         named_barrier_sync(1, EPILOGUE);
         if (elected) tma_store(&args->map_d, first_row, first_column, staging);
     }
+    /* A group for each piece, empty at the edge, so that the wait above counts them. */
     if (elected) bulk_commit_group();
 }
 
@@ -190,7 +191,8 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     /* Both CTAs have begun. barrier.cluster */
     cluster_sync_relaxed();
     if (warp == ISSUER_WARP) {
-        /* All columns of both CTAs; and no more. tcgen05.alloc, .relinquish_alloc_permit */
+        /* All columns of both CTAs, which will ask for no more. tcgen05.alloc,
+         * .relinquish_alloc_permit */
         tcgen05_alloc(2, &shared->tensor_memory, TENSOR_COLUMNS);
         tcgen05_relinquish(2);
     }
@@ -206,6 +208,7 @@ KERNEL(THREADS, 1) kernel(KERNEL_ARGS args) {
     } else {
         epilogue(shared, &args, tensor_memory);
     }
+    /* The lane that had a role is back: what follows is for whole warps. bar.warp.sync */
     __syncwarp();
     /* Both epilogues have read the last tile. barrier.cluster */
     cluster_sync();

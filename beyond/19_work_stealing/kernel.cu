@@ -35,7 +35,7 @@ enum {
     ISSUER_WARP,                 /* ... that of the thread that multiplies ... */
     SCHEDULER_WARP,              /* ... and that of the thread that asks for tiles */
     THREADS = EPILOGUE + 3 * 32,
-    ANSWERS = 2,                 /* tiles ahead */
+    ANSWERS = 2,                 /* in the ring; a CTA holds so many tiles besides its own */
     READERS = EPILOGUE + 3,      /* threads that read an answer */
     STAGE_BYTES = (BM + BN) * BK * sizeof(element_t), /* what the TMA delivers for one k-tile */
 };
@@ -165,6 +165,7 @@ DEVICE void store(element_t *staging, const struct gemm_args *args, int first_ro
         named_barrier_sync(1, EPILOGUE);
         if (elected) tma_store(&args->map_d, first_row, first_column, staging);
     }
+    /* A group for each piece, empty at the edge, so that the wait above counts them. */
     if (elected) bulk_commit_group();
 }
 
@@ -210,8 +211,8 @@ KERNEL(THREADS, CTAS) kernel(KERNEL_ARGS args) {
         fence_mbarrier_init();
     }
     if (warp == ISSUER_WARP) {
-        /* The columns of all sets; and no more, so that another CTA's allocation need not wait.
-         * tcgen05.alloc, .relinquish_alloc_permit */
+        /* The columns of all sets; and the CTA will ask for no more. tcgen05.alloc,
+         * .relinquish_alloc_permit */
         tcgen05_alloc(1, &shared->tensor_memory, SUMS * BN);
         tcgen05_relinquish(1);
     }
@@ -229,6 +230,7 @@ KERNEL(THREADS, CTAS) kernel(KERNEL_ARGS args) {
     } else {
         epilogue(shared, &args, tensor_memory);
     }
+    /* The lane that had a role is back: what follows is for whole warps. bar.warp.sync */
     __syncwarp();
     /* The epilogue has read the last tile. bar.sync */
     __syncthreads();

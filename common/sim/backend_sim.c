@@ -50,6 +50,7 @@ enum exit_code backend_open(const struct backend_options *chosen, struct backend
         fprintf(stderr, "--sms %d: the simulator has 1 to %d SMs\n", sim.sms, MAX_SMS);
         return EXIT_USAGE;
     }
+    sim.held = backend_settings[SETTING_HELD].value;
     sim.gpus = options.gpus > 1 ? options.gpus : 1;
     seed = backend_settings[SETTING_SEED].value;
     endless_step_limit = backend_settings[SETTING_STEPS].value;

@@ -10,6 +10,7 @@
 /* Indices into backend_settings. */
 enum {
     SETTING_SMS,
+    SETTING_HELD,
     SETTING_SCHEDULE,
     SETTING_SEED,
     SETTING_LAUNCHES,

@@ -7,6 +7,8 @@ OF_MANY_ROWS = "11_.*kernel|15_.*fp8"
 OF_TEAMS = "12_.*/kernel"
 BEYOND = r"^beyond/1[03456]_|11_.*per_tensor"
 ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
+JOINED = ("The simulator's barriers join the lanes of a warp. PTX's aligned instructions, such as "
+          "tcgen05.dealloc, ask for a warp whose lanes are together.")
 OWN_ROWS = ("The simulator has each warp read its own 16 rows of the first operand. PTX does not "
             "promise that, so the kernel has a barrier of the warpgroup.")
 
@@ -46,6 +48,27 @@ RULES = (
     ("12_.*through_smem", r"^wgmma_wait_group", "after the next",
      "Each warp still waits before its release, and for the reading of the rows that it writes."),
 
+    # Blackwell, chapters 17 to 19.
+    ("1[789]_", r"^producer_tail", "removed|before the previous",
+     "The epilogue waits for a commit that comes after those of the ring, and the CTA for the "
+     "epilogue."),
+    ("1[789]_", r"^tcgen05_relinquish", "removed",
+     "No other CTA of the SM waits for columns."),
+    ("17_", r"^fence_mbarrier_init", "before the previous",
+     "The TMA does not signal the barriers that are then initialized after the fence."),
+    ("1[789]_", r"^pipeline_init\(shared->ring", "after the next", ANY_ORDER),
+    ("1[789]_", r"^pipeline_init\(shared->(sums|answers)", "before the previous", ANY_ORDER),
+    ("1[79]_", r"^pipeline_init\(shared->sums", "after the next", ANY_ORDER),
+    ("18_", r"^cluster_sync_relaxed", "before the previous",
+     "The second cluster barrier hands the barriers over. The first only says that both CTAs have "
+     "begun."),
+    ("1[79]_", r"^tma_load\(.*->a\[", "after the next", LOADS),
+    ("1[79]_", r"^tma_load\(.*->b\[", "before the previous", LOADS),
+    ("18_", r"^tma_load_pair\(.*->[ab]\[", "before the previous", LOADS),
+    ("18_", r"^(tma_load_pair\(.*->a\[|if \(cluster_rank\(\) == 0\) mbarrier_arrive_expect_tx)",
+     "after the next", LOADS),
+    ("1[789]_", r"^__syncwarp", "removed|after the next|before the previous", JOINED),
+    ("1[789]_", r"^(__syncthreads\(\); #1|cluster_sync\(\); #1)", "before the previous", JOINED),
     # Order on which nothing relies.
     ("10_.*split_k", r"^if \(SPLITS > 1\) cluster_sync", "after the next", ONE_OF_TWO),
     ("10_.*split_k", r"^if \(SPLITS == 1\) __syncthreads", "before the previous", ONE_OF_TWO),

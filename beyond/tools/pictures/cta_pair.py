@@ -7,8 +7,8 @@ KERNEL, PROGRAM = "beyond/18_cta_pair/kernel.cu", "18_cta_pair"
 BEFORE, BEFORE_PROGRAM = "beyond/17_tcgen05/kernel.cu", "17_tcgen05"
 SIZE = ("--m", "256", "--n", "256", "--k", "64", "--sms", "2")
 KB = .7  # units of a pipe's width for each KB
-EDITS = [(KERNEL, "BM = 128, BN = 256, BK = 64, /* the CTA's half",
-          "BM = 128, BN = 128, BK = 64, /* the CTA's half"),
+EDITS = [(KERNEL, "BM = 128, BN = 256, BK = 64, /* the CTA's rows",
+          "BM = 128, BN = 128, BK = 64, /* the CTA's rows"),
          (KERNEL, "(int)cluster_rank() * (BN / 2)", "(int)cluster_rank() * 0"),
          (KERNEL, "#define STAGES 6", "#define STAGES 5")]
 

@@ -50,13 +50,14 @@ def draw():
     now = (max(read[3], fill[2]) + read[4]) // 2
     both = sum(max(0, min(a[4], b[3]) - max(a[3], b[2])) for a, b in zip(life, life[1:]))
     reading = sum(empty - full for *_, full, empty in life[:-1])
+    assert both == reading
     p = Picture("One set is filled while the other is read",
                 f"""The moment of the line below: the issuer multiplies tile {fill[1]} into set 0, and
                 the epilogue reads tile {read[1]} from set 1. A thread has a lane, which is a row of
                 the tile, and reads it in {columns // piece} loads of {piece} columns; 4 warps of 32
-                lanes reach all {lanes}. The first {tiles - 1} tiles are read for {reading} cycles, and
-                for {both} of them the issuer has the other set (simulated, one CTA of
-                `kernel.cu`).""",
+                lanes reach all {lanes}. The first {tiles - 1} tiles are read for {reading} cycles,
+                and all that time the issuer has the other set: it multiplies into it, or waits for
+                a k-tile (simulated, one CTA of `kernel.cu`).""",
                 f"Above, the three roles: the producer fills the ring of {stages} stages, the issuer "
                 "multiplies from the ring into tensor memory, the epilogue reads tensor memory and "
                 "stores D. Between issuer and epilogue, a commit says that a set is full and "

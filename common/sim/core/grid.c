@@ -63,6 +63,9 @@ static struct {
     struct sim_cluster *pool;                 /* retired, to be used again */
 } grid;
 
+/* Until it is complete, another kernel holds each device's first SM. SCHEDULE_TIME */
+static struct sim_job leaving;
+
 /* Of the launch before, SCHEDULE_TIME: when its last CTA on each SM ended. */
 static uint64_t ended_at[GEMM_DEVICES * MAX_SMS];
 
@@ -208,6 +211,19 @@ int grid_ctas_per_sm(const struct gemm_launch *launch) {
     return ctas;
 }
 
+static void leave(struct sim_job *job) { (void)job; }
+
+/* The kernel that is there leaves the first SMs after sim.held cycles. */
+static void hold_first_sms(uint64_t begin) {
+    leaving = (struct sim_job){.complete = leave};
+    if (sim.held == 0 || !sim_timed()) return;
+    for (int device = 0; device < sim.devices; ++device)
+        grid.free_at[device * sim.sms] = begin + sim.held;
+    sim_job_start(&leaving, begin + sim.held);
+}
+
+static bool is_held(int sm) { return leaving.state == JOB_PENDING && sm % sim.sms == 0; }
+
 static bool contains(const int *sm, int count, int wanted) {
     for (int i = 0; i < count; ++i)
         if (sm[i] == wanted) return true;
@@ -220,7 +236,8 @@ static int choose_sm(int device, const int *taken, int count) {
     int start = sim.schedule == SCHEDULE_RANDOM ? (int)(sim_random() % (unsigned)sim.sms) : 0;
     for (int i = 0; i < sim.sms; ++i) {
         int sm = device * sim.sms + (start + i) % sim.sms;
-        if (grid.used[sm] >= grid.ctas_per_sm || contains(taken, count, sm)) continue;
+        if (grid.used[sm] >= grid.ctas_per_sm || contains(taken, count, sm) || is_held(sm))
+            continue;
         if (best < 0 || grid.used[sm] < grid.used[best] ||
             (sim_timed() && grid.used[sm] == grid.used[best] &&
              grid.free_at[sm] < grid.free_at[best]))
@@ -294,7 +311,9 @@ bool grid_admit(void) {
             started = true;
     }
     if (started) list_resident_warps();
-    return sim.clusters != NULL;
+    if (sim.clusters || leaving.state != JOB_PENDING) return sim.clusters != NULL;
+    sim_job_force(&leaving); /* a grid that has no other SM */
+    return grid_admit();
 }
 
 int grid_cancel(int device) {
@@ -393,6 +412,7 @@ static bool run(const struct gemm_launch *launch, bool *abandoned) {
     sim.dependents_at = 0;
     for (int device = 0; device < sim.devices; ++device)
         grid.on[device].order = order_clusters();
+    hold_first_sms(sim.cycles);
     sim_hooks.launch_begins();
     endless_watch();
     *abandoned = !scheduler_run();

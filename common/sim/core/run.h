@@ -13,6 +13,7 @@ struct sim_run {
     enum gemm_machine machine; /* that the kernel is for */
     bool tensor_memory;        /* it has some */
     int gpus, sms;             /* devices that a launch may have; SMs of each */
+    uint64_t held;             /* cycles after which another kernel leaves a device's first SM */
     const struct gemm_launch *launch;
     size_t args_bytes;            /* of the kernel's parameter */
     const struct gemm_args *args; /* what the first device's begins with; sim_args_of() */

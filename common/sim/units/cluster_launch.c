@@ -53,6 +53,7 @@ void sim_cluster_try_cancel(struct b128 *where, uint64_t *barrier) {
     struct mbarrier_record *const record =
         mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier),
                       "clusterlaunchcontrol.try_cancel");
+    mbarrier_set_copies(record, "clusterlaunchcontrol.try_cancel");
     request->job.complete = answer;
     request->job.cancel = cancel_job;
     request->job.cluster = cta->cluster;

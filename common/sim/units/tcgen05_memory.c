@@ -84,7 +84,8 @@ void tcgen05_check_group(int group, const char *operation) {
     if (!sim.tensor_memory) tcgen05_no_machine(operation);
     if (group == 2 && cluster->ctas % 2)
         sim_fatal("tensor-group", sim_thread(),
-                  "%s.cta_group::2 in a cluster of %d: a CTA pair is two CTAs of a cluster",
+                  "%s.cta_group::2 in a cluster of %d: a CTA pair is two CTAs of a cluster\n"
+                  "    Launch clusters of 2.",
                   operation, cluster->ctas);
     if (!cluster->tensor_group) cluster->tensor_group = group;
     if (cluster->tensor_group != group)
@@ -100,8 +101,9 @@ struct tensor_memory *tensor_memory_at(struct sim_cta *cta, int column, int colu
     struct tensor_memory *const memory = memory_of(cta);
     char name[48];
     if (column + columns > TENSOR_COLUMNS)
-        sim_fatal("tensor-bounds", thread, "%s: columns %d to %d; tensor memory has %d", operation,
-                  column, column + columns - 1, TENSOR_COLUMNS);
+        sim_fatal("tensor-bounds", thread, "%s: columns %d to %d; tensor memory has %d\n"
+                  "    Check what is added to the address.",
+                  operation, column, column + columns - 1, TENSOR_COLUMNS);
     for (int i = column / TENSOR_BLOCK; i <= (column + columns - 1) / TENSOR_BLOCK; ++i) {
         const struct tensor_allocation *const a = memory->block[i];
         if (!a)
@@ -126,7 +128,7 @@ struct alloc_call {
 
 static void check_columns(int columns, const char *operation) {
     if (columns < TENSOR_BLOCK || columns > TENSOR_COLUMNS || (columns & (columns - 1)))
-        sim_fatal("tensor-columns", sim_thread(), "%s of %d columns: a power of two from 32 to 512",
+        sim_fatal("tensor-columns", sim_thread(), "%s of %d columns: a power of two from 32 to 512\n    Take the next one.",
                   operation, columns);
 }
 
@@ -187,7 +189,8 @@ static bool pair_meets(struct sim_warp *warp, int group, const char *name, const
         return false;
     }
     if (other->pending_name != name)
-        sim_fatal("tensor-pair", warp->thread[0], "%s while the other CTA of the pair is at %s",
+        sim_fatal("tensor-pair", warp->thread[0], "%s while the other CTA of the pair is at %s\n"
+                  "    Both must allocate, relinquish and free in the same order.",
                   name, other->pending_name);
     struct sim_warp *const first = other->pending;
     other->pending = NULL;
@@ -203,11 +206,13 @@ static void alloc(struct sim_warp *warp, const void *object) {
     struct tensor_memory *const memory = memory_of(warp->cta);
     if (memory->relinquished_file)
         sim_fatal("tensor-relinquished", thread,
-                  "tcgen05.alloc after the tcgen05_relinquish() at %s:%d",
+                  "tcgen05.alloc after the tcgen05_relinquish() at %s:%d\n"
+                  "    Relinquish behind the CTA's last allocation.",
                   source_name(memory->relinquished_file), memory->relinquished_line);
     if (memory->last_columns && call->columns > memory->last_columns)
         sim_hazard("tensor-columns", thread,
-                   "tcgen05.alloc of %d columns after one of %d: they must not increase",
+                   "tcgen05.alloc of %d columns after one of %d: they must not increase\n"
+                   "    Allocate the most columns first.",
                    call->columns, memory->last_columns);
     memory->last_columns = call->columns;
     struct tensor_pool *const pool = &pools[warp->cta->sm];
@@ -326,7 +331,8 @@ static void dealloc(struct sim_warp *warp, const void *object) {
     const struct tensor_allocation *const a = *link;
     if (!a || a->columns != call->columns)
         sim_fatal("tensor-columns", thread,
-                  "tcgen05.dealloc of %d columns at 0x%x: there is no such allocation",
+                  "tcgen05.dealloc of %d columns at 0x%x: there is no such allocation\n"
+                  "    Pass the address and the columns of one tcgen05_alloc().",
                   call->columns, call->address);
     *link = a->next;
     if (call->group == 2) check_peer_allocated(thread, call->address);

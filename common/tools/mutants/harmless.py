@@ -31,7 +31,7 @@ RULES = (
     # Groups: a wait counts them, and an empty one is complete at once.
     ("", r"(cp_async|wgmma|bulk)_commit_group", "^twice$",
      "The second group is empty. The wait counts it and so waits for more than it has to."),
-    ("", r"if \((elected|threadIdx\.x % 128 == 0)\) bulk_(commit|wait)_group", "by all threads",
+    ("", r"if \((elected|threadIdx\.x( % 128)? == 0)\) bulk_(commit|wait)_group", "by all threads",
      "The other threads have no stores: their groups are empty, and their waits return at once."),
     (r"^0",
      r"^tma_load(_multicast)?\(.*->b\[", "before the previous", LOADS),

@@ -60,7 +60,7 @@ BLOCKS = house.BLOCKS
 # Compiled with every kernel.
 LOADED_BOUNDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loaded_bounds.c")
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
-SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|MULTICAST|TEAMS|EARLY|PAIRS|HEAD)=|"
+SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|MULTICAST|TEAMS|EARLY|PAIRS|HEAD|SUMS|CTAS)=|"
             r"(CLUSTER|SPLITS|SLABS)=1$|STAGES=2$")
 SURVIVED, WRONG = "survived", "wrong result"
 HAZARD = 4  # the exit code of a program that found one

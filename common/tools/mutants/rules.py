@@ -76,9 +76,11 @@ ARGUMENTS = {
     "bulk_wait_group": lambda a: [depth(a, 0)],
     "mbarrier_wait": lambda a: [("parity inverted", 1, f"({a[1]}) ^ 1")],
     "mbarrier_test_wait": lambda a: [("parity inverted", 1, f"({a[1]}) ^ 1")],
+    "mbarrier_wait_relaxed": lambda a: [("parity inverted", 1, f"({a[1]}) ^ 1")],
     "mbarrier_init": lambda a: barrier_count(a, 1),
     "mbarrier_arrive_expect_tx": lambda a: half_double(a, 1),
     "mbarrier_arrive_remote": lambda a: [("always CTA 0", 1, "0")],
+    "mbarrier_arrive_remote_relaxed": lambda a: [("always CTA 1", 1, "1")],
     "pipeline_init": lambda a: more_less(a, 2, "count") + more_less(a, 1, "stages")[1:],
     "producer_acquire": lambda a: state_changes(a, 1) + half_double(a, 2),
     "producer_tail": lambda a: state_changes(a, 1),
@@ -102,6 +104,10 @@ ARGUMENTS = {
     "fence_tensor_map_acquire": lambda a: narrower(a, 1),
     "pipeline_advance": lambda a: more_less(a, 1, "stages"),
     "pipeline_skip": lambda a: more_less(a, 1, "count"),
+    "tcgen05_alloc": lambda a: [("half the columns", 2, f"({a[2]}) / 2")],
+    "tcgen05_dealloc": lambda a: [("half the columns", 2, f"({a[2]}) / 2")],
+    "tcgen05_mma": lambda a: [("always accumulates", 5, "true"), ("never accumulates", 5, "false")],
+    "tcgen05_commit_multicast": lambda a: [("to CTA 0 alone", 2, "1"), ("to CTA 1 alone", 2, "2")],
 }
 WHOLE = {
     "__syncthreads": [("only a warp's barrier", "__syncwarp()")],
@@ -121,7 +127,10 @@ WHOLE = {
                           "mbarrier_arrive_expect_tx(&({0})[({1}).index].full, {2})"),
                          ("waits without announcing",
                           "mbarrier_wait(&({0})[({1}).index].empty, ({1}).phase)")],
+    "mbarrier_wait_relaxed": [("looks once instead of waiting", "(void)mbarrier_try_wait({0}, {1})")],
     "mbarrier_arrive_remote": [("arrives at the own CTA only", "mbarrier_arrive({0})")],
+    "mbarrier_arrive_remote_relaxed": [("arrives at the own CTA only",
+                                        "mbarrier_arrive_relaxed({0})")],
     "mbarrier_arrive_expect_tx": [("arrives without announcing bytes", "mbarrier_arrive({0})")],
     "consumer_release": [("arrives at the full barrier",
                           "mbarrier_arrive(&({0})[({1}).index].full)")],
@@ -139,27 +148,35 @@ WHOLE = {
                                  "st_global_b32((uint32_t *)({0}) + threadIdx.x % 32, "
                                  "ld_shared_b32((uint32_t *)({1}) + threadIdx.x % 32))")],
     "cp_async_mbarrier_arrive_noinc": [("arrives before the copies land", "mbarrier_arrive({0})")],
+    "tcgen05_commit": [("arrives without waiting for the multiplications", "mbarrier_arrive({1})")],
+    "tcgen05_commit_multicast": [("not multicast", "tcgen05_commit({0}, {1})")],
+    "tma_load_pair": [("completes on the own CTA's barrier", "tma_load({0}, {1}, {2}, {3}, {4})")],
+    "cluster_is_canceled": [("is taken for granted", "true")],
 }
 # A second call in the same place; where that only waits or fences twice, there is nothing to try.
 REPEATED = {"mbarrier_init", "mbarrier_arrive", "mbarrier_arrive_expect_tx", "producer_acquire",
             "producer_commit", "consumer_release", "mbarrier_arrive_remote", "tma_load",
             "tma_load_multicast", "cp_async_mbarrier_arrive_noinc", "cp_async_commit_group",
             "wgmma_commit_group", "bulk_commit_group", "pipeline_init", "release_stage",
-            "named_barrier_arrive", "cluster_arrive"}
+            "named_barrier_arrive", "cluster_arrive", "mbarrier_arrive_relaxed",
+            "mbarrier_arrive_remote_relaxed", "tma_load_pair", "tcgen05_commit",
+            "tcgen05_commit_multicast", "cluster_try_cancel"}
 # Every one of many threads has to make these; here one does.
 BY_ALL = {"fence_proxy_async", "__syncthreads", "named_barrier_sync", "named_barrier_arrive",
-          "cluster_sync", "cluster_sync_relaxed", "cluster_arrive", "cluster_wait", "mbarrier_wait", "mbarrier_wait_cluster", "consumer_wait",
+          "cluster_sync", "cluster_sync_relaxed", "cluster_arrive", "cluster_wait", "mbarrier_wait",
+          "mbarrier_wait_cluster", "mbarrier_wait_relaxed", "consumer_wait",
           "cp_async_wait_group", "cp_async_commit_group", "cp_async_mbarrier_arrive_noinc",
           "wgmma_fence", "wgmma_commit_group", "wgmma_wait_group", "__syncwarp", "setmaxnreg_inc",
-          "setmaxnreg_dec"}
+          "setmaxnreg_dec", "tcgen05_wait_load", "tcgen05_fence_before", "tcgen05_fence_after"}
 # Not moved, removed and so on by themselves: they only keep count, or their value is used.
 COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire", "atomic_add_acq_rel",
-            "atomic_add_acq_rel_b64", "consumer_test_wait", "mbarrier_test_wait"}
+            "atomic_add_acq_rel_b64", "consumer_test_wait", "mbarrier_test_wait", "tcgen05_mma",
+            "cluster_is_canceled"}
 SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
                  {"fence_mbarrier_init", "producer_tail", "wait_stage", "load_stage", "tma_store",
                   "tma_reduce_add", "epilogue_stage_elements", "stage_epilogue_tile",
                   "cluster_sum_put", "column_sum_put", "transposed_stage_elements",
-                  "mbarrier_arrive_remote_release", "griddepcontrol_wait"})
+                  "mbarrier_arrive_remote_release", "griddepcontrol_wait", "tcgen05_relinquish"})
 # A synchronizing statement is moved past the next one that touches memory or synchronizes itself:
 # one with a call of these, or of a function that calls them.
 TOUCHING = SYNCHRONIZING - COUNTING | {
@@ -168,10 +185,10 @@ TOUCHING = SYNCHRONIZING - COUNTING | {
     "stmatrix_x4", "stmatrix_x2", "stmatrix_x4_trans", "cp_async_16", "ld_shared_cluster_b128",
     "wgmma_m64nNk16", "wgmma_m64nNk16_rs", "wgmma_m64nNk16_rs_mn_major", "wgmma_m64nNk32_e4m3",
     "wgmma_m64nNk32_e4m3_rs", "wgmma_promote", "wgmma_promote_columns", "epilogue_store_elements",
-    "epilogue_store", "part_store_elements", "part_store", "group_store", "store_64_rows", "take_map", "change_map",
-    "tensor_map_replace_address", "tensor_map_replace_dim",
-    "cluster_sum_get",
-    "column_sum_get", "column_store_add", "column_store", "load_weights", "unpack"}
+    "epilogue_store", "part_store_elements", "part_store", "group_store", "store_64_rows", "take_map",
+    "change_map", "tensor_map_replace_address", "tensor_map_replace_dim", "cluster_sum_get",
+    "column_sum_get", "column_store_add", "column_store", "load_weights", "unpack", "tcgen05_mma",
+    "tcgen05_load"}
 ONE_THREAD = "(threadIdx.x % 128 == 0)"
 FOR_ONE = re.compile(r"if \(\s*(?:elected|threadIdx\.x\s*(?:%\s*\d+\s*)?==\s*0)\s*\)\s*")
 DECLARATION = re.compile(r"(?:const\s+)?(?:struct\s+)?\w+\s+\**(?:const\s+)?(\w+)\s*[=;\[]")

@@ -17,7 +17,7 @@ BOOK, PROGRAMS, COMPILER = ".", ["build/sim"], "cc"
 
 def forget():
     """After a change of the above."""
-    for function in (run, trace, c_table):
+    for function in (run, trace_events, c_table):
         function.cache_clear()
 
 
@@ -69,12 +69,31 @@ def loads(name, *args, barrier=0):
 
 
 @functools.lru_cache(None)
-def trace(name, *args, sms=1):
-    """[(track, name, begin, cycles, args)] of the first CTAs, from --trace."""
+def trace_events(name, *args, sms=1):
+    """The events of --trace."""
     with tempfile.TemporaryDirectory() as folder:
         run(name, *args, "--trace", f"{folder}/t", "--trace-sms", str(sms))
         with open(f"{folder}/t", encoding="utf-8") as file:
-            events = json.load(file)["traceEvents"]
+            return json.load(file)["traceEvents"]
+
+
+def tiles(name, *args, sms):
+    """[(SM, tile, begin, end)]: of each tile, from its first load to the end of its epilogue."""
+    events = trace_events(name, *args, sms=sms)
+    sm_of = {e["pid"]: int(re.search(r", SM (\d+)", e["args"]["name"]).group(1)) for e in events
+             if e["name"] == "process_name"}
+    spans = {}
+    for e in events:
+        if e["ph"] == "X" and "output_tile" in e["args"]:
+            begin, at = e["args"]["cycle"], (sm_of[e["pid"]], e["args"]["output_tile"])
+            before = spans.get(at, (begin, 0))
+            spans[at] = (min(before[0], begin), max(before[1], begin + e["args"]["cycles"]))
+    return [(*at, *span) for at, span in spans.items()]
+
+
+def trace(name, *args, sms=1):
+    """[(track, name, begin, cycles, args)] of the first CTAs, from --trace."""
+    events = trace_events(name, *args, sms=sms)
     tracks = {e["tid"]: e["args"]["name"] for e in events
               if e["name"] == "thread_name" and e["pid"] == 1}
     return [(tracks[e["tid"]], re.sub(r" \d+$", "", e["name"]), e["args"]["cycle"],

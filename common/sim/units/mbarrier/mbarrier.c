@@ -80,7 +80,7 @@ void sim_mbarrier_init(uint64_t *barrier, int arrivals, const char *text) {
     struct mbarrier_state state;
     if (mbarrier_state_init(&state, arrivals))
         sim_fatal("mbarrier-count", thread,
-                  "mbarrier_init() cannot expect %d arrivals: pass 1 to 2^20 - 1", arrivals);
+                  "mbarrier_init() cannot expect %d arrivals\n    Pass 1 to 2^20 - 1.", arrivals);
     if (record) {
         char what[160];
         snprintf(what, sizeof what,

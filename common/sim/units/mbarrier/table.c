@@ -251,12 +251,16 @@ static void at_cta_exit(struct sim_exit_call *call) {
 
 /* ---- a barrier more ---- */
 
-static const char *name_of_loads(const struct mbarrier_record *record) {
-    enum { BYTES = 80 };
+static const char *name_of_copies(const struct mbarrier_record *record, const char *copy) {
+    enum { BYTES = 112 };
     char name[64];
     char *const text = sim_arena_alloc(record->cta->cluster, BYTES);
-    snprintf(text, BYTES, "TMA load (for %s)", mbarrier_short_name(record, name, sizeof name));
+    snprintf(text, BYTES, "%s (for %s)", copy, mbarrier_short_name(record, name, sizeof name));
     return text;
+}
+
+void mbarrier_set_copies(const struct mbarrier_record *record, const char *copy) {
+    record->cta->cluster->slot[record->slot].what = name_of_copies(record, copy);
 }
 
 struct mbarrier_record *mbarrier_new(struct sim_shared_place place, const char *text) {
@@ -293,6 +297,6 @@ struct mbarrier_record *mbarrier_new(struct sim_shared_place place, const char *
     const size_t words = (size_t)(cluster->ctas * place.cta->threads + 63) / 64;
     record->arrivers = sim_arena_alloc(cluster, words * sizeof *record->arrivers);
     record->last_arrivers = sim_arena_alloc(cluster, words * sizeof *record->arrivers);
-    record->slot = sim_slot_new(cluster, name_of_loads(record), true, NULL);
+    record->slot = sim_slot_new(cluster, name_of_copies(record, "TMA load"), true, NULL);
     return record;
 }

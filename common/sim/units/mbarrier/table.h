@@ -89,6 +89,9 @@ struct async_copy {
     struct async_copy *next;
 };
 
+/* What reports call the copies that complete on it; at first "TMA load". */
+void mbarrier_set_copies(const struct mbarrier_record *record, const char *copy);
+
 /* The barrier at a place; NULL if there is none. */
 struct mbarrier_record *mbarrier_lookup(struct sim_shared_place place);
 /* Makes one there. */
