@@ -84,7 +84,7 @@ def background(page):
 
 
 NAME = Path(sys.argv[1]).name
-PAGES = {"beyond.html": Page(450000, 40, (options, background)), "blackwell.html": Page(350000, 6, ())}
+PAGES = {"beyond.html": Page(450000, 40, (options, background)), "blackwell.html": Page(350000, 30, ())}
 
 
 def every_part(page):
