@@ -24,6 +24,8 @@ enum doubtful_rule {
     DOUBT_TENSOR_FENCE,       /* an order by release and acquire needs tcgen05.fence, too */
     DOUBT_TENSOR_LANE,        /* the address of tcgen05.ld has the warp's own lanes */
     DOUBT_COMMIT_BEFORE_EXIT, /* a CTA waits for each commit, not for a later one */
+    DOUBT_TENSOR_UNWRITTEN,   /* tcgen05.ld of columns that nothing has written */
+    DOUBT_REMOTE_SCOPE,       /* a handoff of tensor memory to another CTA has its scope */
     DOUBTS
 };
 

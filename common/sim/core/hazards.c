@@ -130,6 +130,8 @@ const char *doubt_name(enum doubtful_rule rule) {
         [DOUBT_TENSOR_FENCE] = "tensor-fence-with-acquire",
         [DOUBT_TENSOR_LANE] = "lanes-in-the-address",
         [DOUBT_COMMIT_BEFORE_EXIT] = "each-commit-before-exit",
+        [DOUBT_TENSOR_UNWRITTEN] = "unwritten-columns",
+        [DOUBT_REMOTE_SCOPE] = "scope-of-a-remote-handoff",
     };
     return names[rule];
 }

@@ -13,7 +13,7 @@ enum { LANES = 128, COLUMNS = 512, CELLS = COLUMNS / TENSOR_CELL_COLUMNS, INLINE
 /* An access to some columns of a cell. */
 struct tensor_record {
     uint32_t epoch;  /* of a multiplication: its slot's; of a load: waits before it */
-    uint32_t fences; /* before-fences of the thread, when it was issued */
+    uint32_t fences; /* before-fences of the thread, when it was issued; of a load: its epoch */
     uint32_t key;
     uint16_t thread; /* in the cluster */
     uint16_t site;
@@ -117,13 +117,16 @@ static enum verdict judge_by(const struct sim_thread *thread, bool strict,
                              enum tensor_access access, uint32_t key,
                              const struct sim_thread *first, const struct tensor_record *then) {
     const struct tensor_order *const theirs = first->tensor;
-    const bool synchronous = access == TENSOR_FREE;
+    const bool synchronous = access >= TENSOR_FREE;
     if (then->access == TENSOR_LOAD) {
         if (access == TENSOR_LOAD) return ORDERED;
         if (then->epoch >= theirs->waits) return NOT_WAITED;
         if (first == thread) return ORDERED;
         const struct tensor_wait *const wait = &theirs->wait[then->epoch];
-        return across_threads(thread, strict, synchronous, first, wait->epoch, wait->fences);
+        const enum verdict verdict =
+            across_threads(thread, strict, synchronous, first, wait->epoch, wait->fences);
+        const bool heard_of = sim_clock_get(&thread->x, first->slot) >= then->fences;
+        return verdict == NO_ORDER && heard_of ? NOT_WAITED : verdict;
     }
     const bool pipelined = access == TENSOR_MMA && then->key == key;
     if (pipelined && first == thread) return ORDERED;
@@ -146,7 +149,8 @@ static enum verdict judge(const struct sim_thread *thread, enum tensor_access ac
 
 /* ---- reports ---- */
 
-static const char *const ACCESS[] = {"tcgen05.mma", "tcgen05.ld", "tcgen05.dealloc"};
+static const char *const ACCESS[] = {"tcgen05.mma", "tcgen05.ld", "tcgen05.dealloc",
+                                     "tcgen05.dealloc"};
 
 static void accuse(enum verdict verdict, const struct sim_thread *thread, enum tensor_access access,
                    const struct sim_thread *first, const struct tensor_record *then, int lane,
@@ -179,6 +183,8 @@ static void accuse(enum verdict verdict, const struct sim_thread *thread, enum t
                      : "The multiplication may still be under way: wait for the phase of the "
                        "mbarrier to which it was\n    committed, then call tcgen05_fence_after().";
     source_site_of(then->site, &file, &line);
+    if (all_doubtful_rules && thread->tensor && thread->tensor->narrow && first->cta != thread->cta)
+        doubt_in_next_report(DOUBT_REMOTE_SCOPE);
     sim_hazard(say[verdict].kind, thread,
                "%s of lane %d, column %d of tensor memory\n    is not ordered after the %s by %s, "
                "issued at %s:%d.\n    %s",
@@ -233,11 +239,14 @@ static void touch_cell(struct sim_thread *thread, struct sim_cta *cta, struct te
                 accuse(verdict, thread, now.access, first, then, lane,
                        column + __builtin_ctz(both));
         }
-        if (write || (!then_writes && then->thread == now.thread))
+        if (now.access != TENSOR_FREE_PEER &&
+            (write || (!then_writes && then->thread == now.thread)))
             then->columns &= (uint8_t)~now.columns;
         if (then->columns) cell->record[kept++] = *then;
     }
     cell->count = kept;
+    if (reads && now.columns & ~written && now.access == TENSOR_LOAD)
+        doubt_in_next_report(DOUBT_TENSOR_UNWRITTEN);
     if (reads && now.columns & ~written)
         sim_hazard("tensor-uninitialized", thread,
                    "%s reads lane %d, column %d of tensor memory, which nothing has written since "
@@ -245,8 +254,9 @@ static void touch_cell(struct sim_thread *thread, struct sim_cta *cta, struct te
                    ACCESS[now.access], lane, column + __builtin_ctz(now.columns & ~written),
                    now.access == TENSOR_MMA ? "The first multiplication of a tile must not "
                                               "accumulate: pass false."
-                                            : "Check the address: the column, and the set.");
-    if (now.access != TENSOR_FREE) append(cluster, cell, now);
+                                            : "Check the address, the column and the set, and "
+                                              "the wait for the multiplications.");
+    if (now.access < TENSOR_FREE) append(cluster, cell, now);
 }
 
 void tensor_touch(struct sim_thread *thread, struct sim_cta *cta, struct tensor_shadow *shadow,
@@ -255,7 +265,7 @@ void tensor_touch(struct sim_thread *thread, struct sim_cta *cta, struct tensor_
     const struct tensor_order *const order = tensor_order_of(thread);
     struct tensor_record now = {
         .epoch = access == TENSOR_LOAD ? order->waits : order->commits + 1,
-        .fences = order->fences,
+        .fences = access == TENSOR_LOAD ? thread->epoch : order->fences,
         .key = key,
         .thread = (uint16_t)(thread->cta->rank * thread->cta->threads + thread->index),
         .site = source_site(thread->self.file, thread->self.line),

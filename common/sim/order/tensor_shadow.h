@@ -35,6 +35,7 @@ struct tensor_order {
     struct operation *pool;
     struct operation *first_commit, *last_commit; /* under way */
     uint64_t busy_until;                          /* the Tensor Core, with its multiplications */
+    bool narrow; /* it has passed a barrier whose remote arrival, or wait, had the CTA's scope */
 };
 
 struct tensor_shadow;
@@ -49,7 +50,8 @@ void tensor_wait_load(struct sim_thread *thread);
 enum tensor_access {
     TENSOR_MMA, /* writes, and reads if it accumulates */
     TENSOR_LOAD,
-    TENSOR_FREE, /* tcgen05.dealloc, which is synchronous */
+    TENSOR_FREE,      /* tcgen05.dealloc, which is synchronous */
+    TENSOR_FREE_PEER, /* the same by the other CTA of the pair: only looks */
 };
 
 struct tensor_shadow *tensor_shadow_new(struct sim_cta *cta);

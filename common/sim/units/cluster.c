@@ -22,6 +22,7 @@
 #include "sim/cost/warp_timing.h"
 #include "sim/order/clock.h"
 #include "sim/order/shadow.h"
+#include "sim/order/tensor_shadow.h"
 #include "sim/units/access.h"
 #include "sim/units/mbarrier/table.h"
 
@@ -300,6 +301,13 @@ void sim_mbarrier_arrive_remote_as(uint64_t *barrier, uint32_t rank, bool cluste
      * this thread knows of travels along. It is joined now, not when the arrival lands; no phase
      * can complete in between unless the counts are wrong, too. */
     sim_release_async_only(thread, &record->current);
+    if (sim.tensor_memory && !cluster_scope) record->narrow = true;
+    if (sim.tensor_memory && !how.relaxed && !all_doubtful_rules) {
+        tensor_fence_before(thread);
+        sim_clock_join(record->cta->cluster, &record->current_remote, &thread->x);
+        sim_clock_raise(record->cta->cluster, &record->current_remote, thread->slot, thread->epoch);
+        ++thread->epoch;
+    }
     if (cluster_scope && how.relaxed)
         sim_release_executed(thread, &record->current_cluster);
     else if (cluster_scope)

@@ -125,8 +125,12 @@ static void complete_barrier(struct named_barrier *b) {
 
 static bool ordered_after(const struct sim_warp *warp, int slot, uint32_t epoch) {
     /* The warp arrives when all its lanes have come: what one of them knows is enough. */
-    for (int lane = 0; lane < WARP_SIZE; ++lane)
-        if (warp->thread[lane] && sim_happens_before(warp->thread[lane], slot, epoch)) return true;
+    for (int lane = 0; lane < WARP_SIZE; ++lane) {
+        const struct sim_thread *const thread = warp->thread[lane];
+        if (thread && (sim_happens_before(thread, slot, epoch) ||
+                       sim_clock_get(&thread->x, slot) >= epoch)) /* execution is enough */
+            return true;
+    }
     return false;
 }
 

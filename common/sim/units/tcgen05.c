@@ -269,7 +269,7 @@ static void watch_commit(struct mbarrier_record *record, const struct sim_thread
 
 /* The arrival tells that the multiplications are complete, and so that the copies are whose data
  * they have read: whatever async units have done before the commit. Of the thread's own loads and
- * stores it tells nothing. */
+ * stores it tells only that they have been executed. */
 static void arrive(struct operation *op) {
     op->arrived = true;
     for (unsigned rank = 0; op->cta_mask >> rank; ++rank) {
@@ -318,6 +318,7 @@ void sim_tcgen05_commit(int group, uint64_t *barrier, uint16_t cta_mask) {
     }
     tensor_fence_before(thread);
     sim_release_async_only(thread, &op->known);
+    sim_release_executed(thread, &op->known);
     if (order->first_commit)
         order->last_commit->later = op;
     else

@@ -37,6 +37,17 @@ static void at_cta_exit(struct sim_exit_call *call) {
             a->columns);
         give_back(memory, a);
     }
+    const struct sim_cta *const cta = memory->cta;
+    if (cta->cluster->tensor_group != 2) return;
+    const struct sim_cta *const peer = &cta->cluster->cta[cta->rank ^ 1];
+    if (!peer->exited || !peer->tensor) return;
+    const struct tensor_memory *const one = memory->relinquished_file ? memory : peer->tensor;
+    if (!one->relinquished_file == !(one == memory ? peer->tensor : memory)->relinquished_file)
+        return;
+    sim_hazard_at("tensor-pair", one->relinquished_file, one->relinquished_line,
+                  one->relinquished_by,
+                  "tcgen05.relinquish_alloc_permit.cta_group::2 in one CTA of the pair alone\n"
+                  "    Both must allocate, relinquish and free in the same order.");
 }
 
 /* ---- the columns of an SM, which its CTAs share ---- */
@@ -128,19 +139,34 @@ struct alloc_call {
 
 static void check_columns(int columns, const char *operation) {
     if (columns < TENSOR_BLOCK || columns > TENSOR_COLUMNS || (columns & (columns - 1)))
-        sim_fatal("tensor-columns", sim_thread(), "%s of %d columns: a power of two from 32 to 512\n    Take the next one.",
+        sim_fatal("tensor-columns", sim_thread(),
+                  "%s of %d columns: a power of two from 32 to 512\n    Take the next one.",
                   operation, columns);
 }
 
+/* The instruction is the warp's: all lanes pass what its first one does. */
+static void check_lanes(const struct sim_warp *warp, void *const operand[WARP_SIZE], size_t size,
+                        const char *operation) {
+    for (int i = 1; i < WARP_SIZE; ++i)
+        if (memcmp(operand[i], operand[0], size) != 0)
+            sim_fatal("tensor-address", warp->thread[i],
+                      "%s with other operands than in the warp's first lane\n"
+                      "    All lanes must pass the same address and the same number of columns.",
+                      operation);
+}
+
+/* The first columns that are free; with every rule in doubt the last, because nothing promises that
+ * addresses begin at 0. */
 static int find_columns(const struct tensor_pool *pool, int columns) {
     const int blocks = columns / TENSOR_BLOCK;
+    int found = -1;
     for (int first = 0; first + blocks <= TENSOR_BLOCKS; first += blocks) {
         int free = 0;
         while (free < blocks && !pool->block[first + free])
             ++free;
-        if (free == blocks) return first;
+        if (free == blocks && (found < 0 || all_doubtful_rules)) found = first;
     }
-    return -1;
+    return found;
 }
 
 /* ---- what the two CTAs of a pair do together ---- */
@@ -166,13 +192,22 @@ static bool has_heard_of(const struct sim_thread *thread, const struct sim_cta *
     return false;
 }
 
-/* The warp comes to an instruction of its pair. True if the other CTA's warp is there, too: `both`
- * is then executed for it, and for this one by the caller. */
-static bool pair_meets(struct sim_warp *warp, int group, const char *name, const void *call,
-                       void (*execute)(struct sim_warp *warp, const void *call)) {
+/* What the two CTAs of a pair do together: `check` compares the two calls, of which each is the
+ * other's peer, before either is executed. */
+struct pair_operation {
+    const char *name;
+    void (*check)(struct sim_warp *warp, const void *call, const void *peers);
+    void (*execute)(struct sim_warp *warp, const void *call);
+};
+
+/* The warp comes to an instruction of its pair. True if the other CTA's warp is there, too, and the
+ * instruction has been executed for both. */
+static bool pair_meets(struct sim_warp *warp, int group, const void *call,
+                       const struct pair_operation *operation) {
+    const char *const name = operation->name;
     struct tensor_memory *const own = memory_of(warp->cta);
     if (group == 1) {
-        execute(warp, call);
+        operation->execute(warp, call);
         return true;
     }
     if (!has_heard_of(warp->thread[0], peer_of(warp->cta)))
@@ -194,10 +229,24 @@ static bool pair_meets(struct sim_warp *warp, int group, const char *name, const
                   name, other->pending_name);
     struct sim_warp *const first = other->pending;
     other->pending = NULL;
-    execute(first, other->pending_call);
-    execute(warp, call);
+    operation->check(first, other->pending_call, call);
+    operation->check(warp, call, other->pending_call);
+    operation->execute(first, other->pending_call);
+    operation->execute(warp, call);
     sim_warp_wake(first, sim_now());
     return true;
+}
+
+static void differs(const struct sim_warp *warp, const char *operation) {
+    sim_fatal("tensor-pair", warp->thread[0],
+              "%s with other operands than in the other CTA of the pair\n"
+              "    Both must pass the same number of columns, and free the same allocation.",
+              operation);
+}
+
+static void check_alloc(struct sim_warp *warp, const void *call, const void *peers) {
+    const struct alloc_call *const own = call, *const other = peers;
+    if (own->columns != other->columns) differs(warp, "tcgen05.alloc");
 }
 
 static void alloc(struct sim_warp *warp, const void *object) {
@@ -258,8 +307,11 @@ static void describe_columns(const struct sim_thread *thread, const void *object
 
 static const struct sim_wait wait_for_columns = {describe_columns, NULL, false, true};
 
+static const struct pair_operation alloc_operation = {"tcgen05.alloc", check_alloc, alloc};
+
 static bool alloc_warp(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     const struct alloc_call *const call = operand[0];
+    check_lanes(warp, operand, sizeof *call, "tcgen05.alloc");
     struct tensor_memory *const memory = memory_of(warp->cta);
     struct tensor_pool *const pool = &pools[warp->cta->sm];
     tcgen05_check_group(call->group, "tcgen05.alloc");
@@ -275,12 +327,15 @@ static bool alloc_warp(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
         sim_warp_blocked_on(warp, &wait_for_columns, memory);
         return false;
     }
-    return pair_meets(warp, call->group, "tcgen05.alloc", call, alloc);
+    return pair_meets(warp, call->group, call, &alloc_operation);
 }
 
 void sim_tcgen05_alloc(int group, uint32_t *address, int columns) {
-    struct alloc_call call = {group, sim_shared_at(address, sizeof *address, sizeof *address),
-                              columns};
+    struct alloc_call call;
+    memset(&call, 0, sizeof call); /* compared as bytes */
+    call.group = group;
+    call.to = sim_shared_at(address, sizeof *address, sizeof *address);
+    call.columns = columns;
     sim_warp_collective("tcgen05.alloc", &call, alloc_warp);
     sim_advance(TENSOR_ALLOC_CYCLES);
     sim_maybe_yield();
@@ -290,6 +345,7 @@ static bool relinquish(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     const struct alloc_call *const call = operand[0];
     struct tensor_memory *const memory = memory_of(warp->cta);
     tcgen05_check_group(call->group, "tcgen05.relinquish_alloc_permit");
+    memory->relinquished_by = sim_thread();
     memory->relinquished_file = sim_thread()->self.file;
     memory->relinquished_line = sim_thread()->self.line;
     return true;
@@ -306,13 +362,21 @@ struct dealloc_call {
     int columns;
 };
 
-/* The two CTAs of a pair allocate together, but neither waits for the other: a warp that frees must
- * know that the other has allocated. */
-static void check_peer_allocated(const struct sim_thread *thread, uint32_t address) {
-    const struct tensor_allocation *a = memory_of(peer_of(thread->cta))->allocations;
-    while (a && (uint32_t)a->column != address)
+/* The two CTAs of a pair allocate and free together, but neither waits for the other: a warp that
+ * frees must know that the other CTA has allocated, and that it uses the columns no longer. */
+static void check_dealloc(struct sim_warp *warp, const void *object, const void *peers) {
+    const struct dealloc_call *const call = object, *const other = peers;
+    struct sim_thread *const thread = warp->thread[0];
+    struct tensor_memory *const memory = memory_of(peer_of(thread->cta));
+    if (call->columns != other->columns || call->address != other->address)
+        differs(warp, "tcgen05.dealloc");
+    const struct tensor_allocation *a = memory->allocations;
+    while (a && (uint32_t)a->column != call->address)
         a = a->next;
-    if (a && sim_clock_get(&thread->x, a->thread->slot) < a->epoch)
+    if (!a) return;
+    tensor_touch(thread, memory->cta, memory->shadow, TENSOR_FREE_PEER, 0, TENSOR_LANES, a->column,
+                 a->columns, 0, false);
+    if (sim_clock_get(&thread->x, a->thread->slot) < a->epoch)
         sim_hazard(
             "tensor-alloc-order", thread,
             "tcgen05.dealloc: not ordered after the allocation by the other CTA of the pair, "
@@ -335,16 +399,18 @@ static void dealloc(struct sim_warp *warp, const void *object) {
                   "    Pass the address and the columns of one tcgen05_alloc().",
                   call->columns, call->address);
     *link = a->next;
-    if (call->group == 2) check_peer_allocated(thread, call->address);
     tensor_touch(thread, warp->cta, memory->shadow, TENSOR_FREE, 0, TENSOR_LANES, a->column,
                  a->columns, 0, false);
     give_back(memory, a);
 }
 
+static const struct pair_operation dealloc_operation = {"tcgen05.dealloc", check_dealloc, dealloc};
+
 static bool dealloc_warp(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     const struct dealloc_call *const call = operand[0];
+    check_lanes(warp, operand, sizeof *call, "tcgen05.dealloc");
     tcgen05_check_group(call->group, "tcgen05.dealloc");
-    return pair_meets(warp, call->group, "tcgen05.dealloc", call, dealloc);
+    return pair_meets(warp, call->group, call, &dealloc_operation);
 }
 
 void sim_tcgen05_dealloc(int group, uint32_t address, int columns) {
@@ -383,8 +449,9 @@ static bool load(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     struct tensor_memory *const memory = tensor_memory_at(warp->cta, column, call->n, "tcgen05.ld");
     for (int i = 0; i < WARP_SIZE; ++i) {
         const struct load_call *const mine = operand[i];
+        /* What nothing has written is poison, and an error where it is used. */
         tensor_touch(warp->thread[i], warp->cta, memory->shadow, TENSOR_LOAD, lane + i, 1, column,
-                     call->n, 0, true);
+                     call->n, 0, all_doubtful_rules);
         memcpy(mine->values, &memory->word[lane + i][column], (size_t)call->n * sizeof(float));
     }
     return true;

@@ -35,6 +35,7 @@ struct tensor_memory {
     const char *pending_name;
     const char *relinquished_file; /* NULL: it may allocate */
     int relinquished_line;
+    const struct sim_thread *relinquished_by;
 };
 
 static inline int tensor_lane(uint32_t address) { return (int)(address >> 16); }

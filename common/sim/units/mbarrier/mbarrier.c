@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hopper/mbarrier.h"
+#include "sim/core/doubt.h"
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
@@ -12,6 +13,7 @@
 #include "sim/cost/timing_model.h"
 #include "sim/order/clock.h"
 #include "sim/order/shadow.h"
+#include "sim/order/tensor_shadow.h"
 #include "sim/units/mbarrier/table.h"
 
 /* ---- events and descriptions ---- */
@@ -162,6 +164,8 @@ static void flip(struct mbarrier_record *record, const struct sim_thread *thread
     sim_sync_join(cluster, &record->completed, &record->current);
     sim_sync_clear(&record->completed_cluster);
     sim_sync_join(cluster, &record->completed_cluster, &record->current_cluster);
+    sim_clock_clear(&record->completed_remote);
+    sim_clock_join(cluster, &record->completed_remote, &record->current_remote);
     uint64_t *const last = record->last_arrivers;
     record->last_arrivers = record->arrivers;
     record->arrivers = last;
@@ -351,8 +355,27 @@ void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes) {
 
 /* The phase of `parity` is over: what was released to it, and the copies it counted, are ordered
  * before the thread. */
+/* What remote arrivals tell of tensor memory. Whether both sides need the scope of the cluster for
+ * that is in doubt; an acquire of theirs needs no tcgen05.fence, as little as one of its own CTA's. */
+static void hear_remote(struct mbarrier_record *record, struct sim_thread *thread,
+                        bool cluster_scope, bool relaxed) {
+    if (!sim.tensor_memory) return;
+    if (all_doubtful_rules) {
+        if (record->narrow || (!cluster_scope && record->completed_cluster.x.size))
+            tensor_order_of(thread)->narrow = true;
+        return;
+    }
+    sim_acquire_executed(thread, &record->completed_cluster);
+    if (!record->completed_remote.size) return;
+    sim_clock_join(record->cta->cluster, &thread->x, &record->completed_remote);
+    if (!relaxed)
+        sim_clock_join(record->cta->cluster, &tensor_order_of(thread)->after,
+                       &record->completed_remote);
+}
+
 static void pass(struct mbarrier_record *record, struct sim_thread *thread, bool cluster_scope) {
     sim_acquire(thread, &record->completed);
+    hear_remote(record, thread, cluster_scope, false);
     if (cluster_scope) sim_acquire(thread, &record->completed_cluster);
     sim_acquire_slot(thread, record->slot, record->state.phase);
     event(SIM_EVENT_BARRIER_PASS, record, thread, 0, false);
@@ -446,6 +469,7 @@ static void await(const uint64_t *barrier, uint32_t parity, bool cluster_scope, 
     if (relaxed) {
         sim_acquire_executed(thread, &record->completed);
         sim_acquire_executed(thread, &record->completed_cluster);
+        hear_remote(record, thread, true, true);
         if (sim.tensor_memory)
             sim_clock_raise(record->cta->cluster, &thread->x, record->slot, record->state.phase);
         event(SIM_EVENT_BARRIER_PASS, record, thread, 0, false);

@@ -50,6 +50,10 @@ struct mbarrier_record {
     struct sim_sync completed; /* what `current` was when the last completed phase ended */
     /* The same of remote arrivals that have the scope of the cluster: for waits that have it. */
     struct sim_sync current_cluster, completed_cluster;
+    /* What remote releases of any scope say has been executed (DOUBT_REMOTE_SCOPE), and whether one
+     * has had the CTA's. With tensor memory. */
+    struct sim_clock current_remote, completed_remote;
+    bool narrow;
     struct sim_clock uses; /* each thread's newest arrival, wait or copy */
     struct sim_wait_queue waiters;
     struct sim_thread *initializer;

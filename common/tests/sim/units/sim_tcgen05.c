@@ -7,6 +7,7 @@
 #include "hopper/element.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
+#include "sim/settings.h"
 #include "tests/sim/sim_kernels.h"
 
 enum { EPILOGUE = 128, ISSUER = 4, THREADS = EPILOGUE + 32, BM = 128, BN = 64, BK = 64 };
@@ -232,7 +233,10 @@ enum alloc_fault {
     INCREASING,
     RELINQUISHED,
     ONE_THREAD,
-    TWO_OF_512
+    TWO_OF_512,
+    ODD_LANES_LESS,
+    ODD_LANES_ELSEWHERE,
+    ODD_LANES_FREE
 };
 
 static const int of_second[] = {RELINQUISHED, TWO_OF_512, -1};
@@ -246,7 +250,10 @@ KERNEL(32, 1) allocates(KERNEL_ARGS args) {
     if (fault == ONE_THREAD && threadIdx.x == 0)
         AT(tcgen05_alloc(1, &shared->tensor, 32), ONE_THREAD);
     if (fault == ONE_THREAD) return;
-    tcgen05_alloc(1, &shared->tensor, fault == TWO_OF_512 ? 512 : 64);
+    const bool odd = threadIdx.x % 2;
+    uint32_t *const to = &shared->tensor + (fault == ODD_LANES_ELSEWHERE && odd);
+    const int columns = fault == TWO_OF_512 ? 512 : fault == ODD_LANES_LESS && odd ? 32 : 64;
+    AT(tcgen05_alloc(1, to, columns), ODD_LANES_LESS, ODD_LANES_ELSEWHERE);
     __syncwarp();
     const uint32_t first = ld_shared_b32(&shared->tensor);
     __syncwarp();
@@ -258,7 +265,7 @@ KERNEL(32, 1) allocates(KERNEL_ARGS args) {
     const uint32_t second = ld_shared_b32(&shared->tensor);
     if (first == second) st_global_b32(args.d, 1);
     tcgen05_dealloc(1, second, fault == INCREASING ? 128 : 32);
-    tcgen05_dealloc(1, first, 64);
+    AT(tcgen05_dealloc(1, first + (fault == ODD_LANES_FREE && odd), 64), ODD_LANES_FREE);
 }
 
 /* Two CTAs on one SM, each with all columns: the second waits for the first. */
@@ -277,23 +284,105 @@ enum pair_fault {
     RIGHT_PAIR,
     NOT_LAUNCHED,
     ONE_ALLOCATES,
-    DIFFERENT,
+    ONE_RELINQUISHES,
+    OTHER_COLUMNS,
+    OTHER_ALLOCATION,
     FREED_TOO_EARLY,
     ALONE,
     LAUNCHED_BY_SYNC
 };
 
+static const int of_pairs_alloc[] = {NOT_LAUNCHED, ONE_ALLOCATES, OTHER_COLUMNS, ALONE, -1};
+
 KERNEL(32, 1) pair(KERNEL_ARGS args) {
     SHARED_MEMORY(uint32_t);
+    const uint32_t odd = cluster_rank();
     (void)args;
     if (fault == LAUNCHED_BY_SYNC) cluster_sync();
     if (fault != NOT_LAUNCHED && fault != LAUNCHED_BY_SYNC) cluster_sync_relaxed();
     if (fault != ONE_ALLOCATES || cluster_rank() == 0)
-        AT(tcgen05_alloc(2, shared, 64), NOT_LAUNCHED, ONE_ALLOCATES, ALONE);
-    if (fault == DIFFERENT && cluster_rank() == 1) tcgen05_relinquish(2);
+        AT_ANY(tcgen05_alloc(2, shared, fault == OTHER_COLUMNS && odd ? 32 : 64), of_pairs_alloc);
+    if (fault == OTHER_ALLOCATION) tcgen05_alloc(2, shared + 1, 64);
+    if (fault != ONE_RELINQUISHES || odd) AT(tcgen05_relinquish(2), ONE_RELINQUISHES);
     __syncwarp();
     if (fault != FREED_TOO_EARLY) cluster_sync();
-    AT(tcgen05_dealloc(2, ld_shared_b32(shared), 64), FREED_TOO_EARLY);
+    const uint32_t *const which = fault == OTHER_ALLOCATION ? shared + odd : shared;
+    AT(tcgen05_dealloc(2, ld_shared_b32(which), 64), FREED_TOO_EARLY, OTHER_ALLOCATION);
+    if (fault == OTHER_ALLOCATION) tcgen05_dealloc(2, ld_shared_b32(shared + 1 - odd), 64);
+}
+
+/* A load of either CTA, then the pair frees. */
+enum last_load { BEHIND_CLUSTER_BARRIER, BEHIND_OWN_BARRIER };
+
+KERNEL(32, 1) frees(KERNEL_ARGS args) {
+    SHARED_MEMORY(uint32_t);
+    float value[32];
+    (void)args;
+    cluster_sync_relaxed();
+    tcgen05_alloc(2, shared, 32);
+    cluster_sync();
+    tcgen05_load(32, value, ld_shared_b32(shared));
+    tcgen05_wait_load();
+    if (fault == BEHIND_CLUSTER_BARRIER) cluster_sync();
+    __syncthreads();
+    AT(tcgen05_dealloc(2, ld_shared_b32(shared), 32), BEHIND_OWN_BARRIER);
+}
+
+/* ---- a handoff to the other CTA of a pair ---- */
+
+/* CTA 1 reads columns that a thread of CTA 0 overwrites: RIGHT, and in ways that kernels in use
+ * have. */
+enum handoff { RELAXED_WITH_FENCES, DEFAULT_WITH_FENCES, DEFAULT_ALONE, NARROW_WAIT, NO_ARRIVAL };
+
+struct handoff_smem {
+    element_t tile[128 * 64] __attribute__((aligned(1024))); /* of zeros: A, and a half of B */
+    mbarrier_t read, done;
+    uint32_t tensor;
+};
+
+KERNEL(128, 1) hands_off(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct handoff_smem);
+    const bool relaxed = fault == RELAXED_WITH_FENCES || fault == NARROW_WAIT;
+    const int warp = warp_index();
+    (void)args;
+    if (threadIdx.x == 0) {
+        mbarrier_init(&shared->read, 128);
+        mbarrier_init(&shared->done, 1);
+        fence_mbarrier_init();
+    }
+    cluster_sync();
+    if (warp == 0) tcgen05_alloc(2, &shared->tensor, 128);
+    if (warp == 0) tcgen05_relinquish(2);
+    for (int i = threadIdx.x; i < 128 * 64 / 8; i += 128)
+        st_shared_b128(&shared->tile[8 * i], (struct b128){{0}});
+    fence_proxy_async();
+    cluster_sync();
+    const uint32_t tensor = ld_shared_b32(&shared->tensor);
+    const uint64_t tile = tcgen05_descriptor(shared_address(shared->tile), 0, 1024, SWIZZLE_128B);
+    if (cluster_rank() == 0 && threadIdx.x == 0) {
+        tcgen05_mma(2, tensor, tile, tile, tcgen05_instruction(256, 128), false);
+        tcgen05_commit_multicast(2, &shared->done, 3);
+    }
+    mbarrier_wait_relaxed(&shared->done, 0);
+    if (cluster_rank() == 1) {
+        float value[32];
+        tcgen05_fence_after();
+        tcgen05_load(32, value, tensor + ((uint32_t)warp * 32 << 16));
+        tcgen05_wait_load();
+        if (fault != DEFAULT_ALONE) tcgen05_fence_before();
+        if (relaxed) mbarrier_arrive_remote_relaxed(&shared->read, 0);
+        if (!relaxed && fault != NO_ARRIVAL) mbarrier_arrive_remote(&shared->read, 0);
+    } else if (threadIdx.x == 0) {
+        if (fault == RELAXED_WITH_FENCES) mbarrier_wait_relaxed(&shared->read, 0);
+        if (fault != RELAXED_WITH_FENCES && fault != NO_ARRIVAL) mbarrier_wait(&shared->read, 0);
+        if (fault != DEFAULT_ALONE) tcgen05_fence_after();
+        tcgen05_mma(2, tensor, tile, tile, tcgen05_instruction(256, 128), false);
+        tcgen05_commit(2, &shared->done);
+        mbarrier_wait(&shared->done, 1);
+    }
+    __syncwarp();
+    cluster_sync();
+    if (warp == 0) tcgen05_dealloc(2, tensor, 128);
 }
 
 /* The even CTA's thread commits to both; each waits. */
@@ -344,6 +433,9 @@ static const struct test_launch of_allocates = {allocates, 1, 1, 32, sizeof(stru
 #define ALLOCATES(wrong, kind) run("allocates, " #wrong, &of_allocates, wrong, kind)
 static const struct test_launch of_pair = {pair, 2, 2, 32, 64};
 #define PAIR(wrong, kind) run("pair, " #wrong, &of_pair, wrong, kind)
+static const struct test_launch of_frees = {frees, 2, 2, 32, 64};
+#define FREES(wrong, kind) run("frees, " #wrong, &of_frees, wrong, kind)
+static const struct test_launch of_handoff = {hands_off, 2, 2, 128, sizeof(struct handoff_smem)};
 static const struct test_launch of_commits = {commits, 2, 2, 32, 64};
 #define COMMITS(wrong, kind) run("commits, " #wrong, &of_commits, wrong, kind)
 
@@ -354,6 +446,7 @@ int main(void) {
     ROUNDS(WITHOUT_FENCES, NULL);
     ROUNDS(LANE_ZERO, NULL);
     ROUNDS(LATER_COMMIT, NULL);
+    ROUNDS(LOAD_NOT_WRITTEN, NULL); /* and the values are not used */
     ROUNDS(NO_COMMIT, "tensor-in-flight");
     RACE(NO_FULL_WAIT);
     ROUNDS(NO_FENCE_AFTER_WAIT, "tensor-fence-after");
@@ -378,7 +471,6 @@ int main(void) {
     ROUNDS(D_NOT_ALLOCATED, "tensor-not-allocated");
     ROUNDS(D_OUT_OF_BOUNDS, "tensor-bounds");
     ROUNDS(LOAD_NOT_ALLOCATED, "tensor-not-allocated");
-    ROUNDS(LOAD_NOT_WRITTEN, "tensor-uninitialized");
     ROUNDS(LOAD_OF_OTHERS, "tensor-lane");
     ROUNDS(LOAD_OF_TWO, "tensor-address");
     RACE(NO_BARRIER_BEHIND_ALLOC);
@@ -398,6 +490,9 @@ int main(void) {
     fault = ONE_THREAD;
     expect_kind_("allocates, ONE_THREAD", &of_allocates, "diverged-warp");
     ALLOCATES(TWO_OF_512, "deadlock");
+    ALLOCATES(ODD_LANES_LESS, "tensor-address");
+    ALLOCATES(ODD_LANES_ELSEWHERE, "tensor-address");
+    ALLOCATES(ODD_LANES_FREE, "tensor-address");
     expect_run_("takes_turns", &(struct test_launch){takes_turns, 64, 1, 32, 64}, NULL);
 
     PAIR(RIGHT_PAIR, NULL);
@@ -405,7 +500,22 @@ int main(void) {
     PAIR(NOT_LAUNCHED, "tensor-pair-not-launched");
     PAIR(ONE_ALLOCATES, "deadlock");
     PAIR(FREED_TOO_EARLY, "tensor-alloc-order");
+    PAIR(ONE_RELINQUISHES, "tensor-pair");
+    PAIR(OTHER_COLUMNS, "tensor-pair");
+    PAIR(OTHER_ALLOCATION, "tensor-pair");
+    FREES(BEHIND_CLUSTER_BARRIER, NULL);
+    FREES(BEHIND_OWN_BARRIER, "tensor-in-flight");
     run("pair, alone", &(struct test_launch){pair, 1, 1, 32, 64}, ALONE, "tensor-group");
+    for (int strict = 0; strict < 2; ++strict) {
+        backend_settings[SETTING_DOUBTFUL].value = (uint64_t)(1 + strict);
+        for (fault = RELAXED_WITH_FENCES; fault < NO_ARRIVAL; ++fault)
+            if (!strict || fault == RELAXED_WITH_FENCES)
+                expect_run_("hands off", &of_handoff, NULL);
+            else
+                expect_kind_("hands off, strictly", &of_handoff, "tensor-in-flight");
+        expect_race_("hands off, NO_ARRIVAL", &of_handoff);
+    }
+    backend_settings[SETTING_DOUBTFUL].value = 1;
     COMMITS(RIGHT_MASK, NULL);
     COMMITS(NO_SUCH_CTA, "bad-rank");
     fault = OTHER_WITHOUT_BARRIER;
