@@ -337,8 +337,8 @@ static enum exit_code run_lap(struct options *options, struct selection *s, char
     return code;
 }
 
-/* Where addresses are limited, a stack that cannot grow ends the program without a word: so it grows
- * now, and what lacks memory later says so. */
+/* Where addresses are limited, a stack that cannot grow ends the program without a word: so it
+ * grows now, and what lacks memory later says so. */
 static __attribute__((noinline)) void grow_stack(void) {
 #ifndef __EMSCRIPTEN__
     volatile char stack[512 << 10];

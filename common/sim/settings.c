@@ -14,9 +14,8 @@ static const char *const off_on_all[] = {"off", "on", "all"};
 _Static_assert((int)SETTINGS <= (int)CHECK_SETTINGS, "a run of --check has a value for each");
 struct backend_setting backend_settings[] = {
     [SETTING_SMS] = {"--sms", "N", "SMs (default 4)", NULL, 1, MAX_SMS, 4},
-    [SETTING_HELD] = {"--held", "CYCLES",
-                      "for which another kernel holds the first SM (default 0)", NULL, 0,
-                      1000000000, 0},
+    [SETTING_HELD] = {"--held", "CYCLES", "for which another kernel holds the first SM (default 0)",
+                      NULL, 0, 1000000000, 0},
     [SETTING_SCHEDULE] = {"--schedule", "ORDER",
                           "time (default): by the timing model, gives simulated cycles;\n"
                           "early, late, random: asynchronous operations complete as\n"

@@ -1,22 +1,22 @@
 """Chapter 19: which SM computes which tile while another kernel holds one SM, with tiles given out
 before the launch (17) and by the hardware."""
-from data import constants, run, source, tiles
+from data import constants, source, tiles
 from picture import Picture
 
 KERNEL = "beyond/19_work_stealing/kernel.cu"
-PROGRAMS = ("17_tcgen05", "19_work_stealing")
+BEFORE, PROGRAM = "17_tcgen05", "19_work_stealing"
 M, N, SMS, HELD = 512, 1024, 4, 20000
 SIZE = ("--m", str(M), "--n", str(N), "--k", "1024", "--sms", str(SMS), "--held", str(HELD))
 X, RIGHT, LANE, STEP, PANEL = 64, 536, 26, 31, 196
 EDITS = [(KERNEL, "BM = 128, BN = 256, BK = 64, /* the CTA's tile */",
           "BM = 128, BN = 128, BK = 64, /* the CTA's tile */"),
-         (KERNEL, "#define STAGES 4", "#define STAGES 2")]
+         (KERNEL, "? cluster_first_cta(answer) : -1", "? -1 : -1")]
 
 
 def draw():
     c = constants(KERNEL)
     count = M // c["BM"] * (N // c["BN"])
-    found = [sorted(tiles(name, *SIZE, sms=SMS), key=lambda one: one[2]) for name in PROGRAMS]
+    found = [sorted(tiles(name, *SIZE, sms=SMS), key=lambda one: one[2]) for name in (BEFORE, PROGRAM)]
     for one in found:
         assert sorted(tile for _, tile, *_ in one) == list(range(count)), "every tile, once"
         assert min(begin for sm, _, begin, _ in one if sm == 0) > HELD

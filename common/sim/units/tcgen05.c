@@ -154,7 +154,8 @@ static struct descriptor decode(uint64_t word, char operand) {
     struct descriptor d;
     const char *const fault = umma_descriptor_decode(word, &d);
     if (fault)
-        sim_fatal("tcgen05-descriptor", sim_thread(), "the descriptor of %c, 0x%016llx: %s\n"
+        sim_fatal("tcgen05-descriptor", sim_thread(),
+                  "the descriptor of %c, 0x%016llx: %s\n"
                   "    Make it by tcgen05_descriptor(), whose fields are in blackwell/tcgen05.h.",
                   operand, (unsigned long long)word, fault);
     return d;
@@ -167,7 +168,8 @@ void sim_tcgen05_mma(int group, uint32_t d, uint64_t a, uint64_t b, uint32_t ins
     tcgen05_check_group(group, "tcgen05.mma");
     const char *const fault = umma_instruction_decode(instruction, group, &shape);
     if (fault)
-        sim_fatal("tcgen05-instruction", thread, "the instruction descriptor, 0x%08x: %s\n"
+        sim_fatal("tcgen05-instruction", thread,
+                  "the instruction descriptor, 0x%08x: %s\n"
                   "    Make it by tcgen05_instruction().",
                   instruction, fault);
     if (shape.m != 128 * group)
@@ -176,7 +178,8 @@ void sim_tcgen05_mma(int group, uint32_t d, uint64_t a, uint64_t b, uint32_t ins
     if (shape.a_mn_major || shape.b_mn_major)
         sim_fatal("simulator-limit", thread, "MN-major operands are not simulated");
     if (tensor_lane(d))
-        sim_fatal("tensor-lane", thread, "tcgen05.mma: accumulators at lane %d: must be 0\n"
+        sim_fatal("tensor-lane", thread,
+                  "tcgen05.mma: accumulators at lane %d: must be 0\n"
                   "    Pass what tcgen05_alloc() has written, plus a column.",
                   tensor_lane(d));
     struct operation *const op = new_operation(thread);
@@ -308,8 +311,10 @@ void sim_tcgen05_commit(int group, uint64_t *barrier, uint16_t cta_mask) {
     op->cta_mask = cta_mask;
     tensor_slot(thread);
     op->epoch = ++order->commits;
-    if (!cta_mask) sim_fatal("cta-mask", thread, "tcgen05.commit: the mask selects no CTA\n"
-                                               "    Its bit i is the CTA of rank i.");
+    if (!cta_mask)
+        sim_fatal("cta-mask", thread,
+                  "tcgen05.commit: the mask selects no CTA\n"
+                  "    Its bit i is the CTA of rank i.");
     for (unsigned rank = 0; cta_mask >> rank; ++rank) {
         if (!(cta_mask >> rank & 1)) continue;
         const struct sim_shared_place place = sim_shared_map(op->barrier, rank);

@@ -112,7 +112,8 @@ struct tensor_memory *tensor_memory_at(struct sim_cta *cta, int column, int colu
     struct tensor_memory *const memory = memory_of(cta);
     char name[48];
     if (column + columns > TENSOR_COLUMNS)
-        sim_fatal("tensor-bounds", thread, "%s: columns %d to %d; tensor memory has %d\n"
+        sim_fatal("tensor-bounds", thread,
+                  "%s: columns %d to %d; tensor memory has %d\n"
                   "    Check what is added to the address.",
                   operation, column, column + columns - 1, TENSOR_COLUMNS);
     for (int i = column / TENSOR_BLOCK; i <= (column + columns - 1) / TENSOR_BLOCK; ++i) {
@@ -224,7 +225,8 @@ static bool pair_meets(struct sim_warp *warp, int group, const void *call,
         return false;
     }
     if (other->pending_name != name)
-        sim_fatal("tensor-pair", warp->thread[0], "%s while the other CTA of the pair is at %s\n"
+        sim_fatal("tensor-pair", warp->thread[0],
+                  "%s while the other CTA of the pair is at %s\n"
                   "    Both must allocate, relinquish and free in the same order.",
                   name, other->pending_name);
     struct sim_warp *const first = other->pending;

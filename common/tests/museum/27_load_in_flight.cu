@@ -34,7 +34,7 @@ DEVICE void multiply(struct smem *shared, const struct gemm_args *args, uint32_t
         const uint64_t b =
             tcgen05_descriptor(shared_address(shared->b[tile]), 0, 1024, SWIZZLE_128B);
         for (int step = 0; step < BOX_ROWS / 16; ++step)
-            /* accused: tensor-load-in-flight, tensor-in-flight */
+            /* accused: tensor-load-in-flight */
             tcgen05_mma(1, sums, a + step * 2, b + step * 2, tcgen05_instruction(BM, BN), step > 0);
         tcgen05_commit(1, &shared->full);
     }

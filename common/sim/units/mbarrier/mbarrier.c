@@ -356,7 +356,8 @@ void mbarrier_copy_lands(struct async_copy *copy, uint32_t bytes) {
 /* The phase of `parity` is over: what was released to it, and the copies it counted, are ordered
  * before the thread. */
 /* What remote arrivals tell of tensor memory. Whether both sides need the scope of the cluster for
- * that is in doubt; an acquire of theirs needs no tcgen05.fence, as little as one of its own CTA's. */
+ * that is in doubt; an acquire of theirs needs no tcgen05.fence, as little as one of its own CTA's
+ * arrivals. */
 static void hear_remote(struct mbarrier_record *record, struct sim_thread *thread,
                         bool cluster_scope, bool relaxed) {
     if (!sim.tensor_memory) return;
