@@ -76,9 +76,10 @@ def seen_on_gpus(root):
 
 
 def read_wrappers(root):
-    """{wrapper: the first sentence of its comment}: common/hopper."""
+    """{wrapper: the first sentence of its comment}: common/hopper and common/blackwell."""
     found = {}
-    for path in sorted(glob.glob(os.path.join(root, "common/hopper/*.h"))):
+    for path in sorted(path for folder in ("hopper", "blackwell")
+                       for path in glob.glob(os.path.join(root, "common", folder, "*.h"))):
         comment = []
         with open(path, encoding="utf-8") as file:
             for line in file:

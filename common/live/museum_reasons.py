@@ -323,4 +323,55 @@ EXHIBITS = {
                 "It would help, too. It may come after this line as well.",
         },
     },
+    "27_load_in_flight": {
+        "does": "One thread multiplies two tiles, one after the other, into the same columns of "
+                "tensor memory. A warpgroup loads each tile's sums and stores them.",
+        "not": {
+            "mbarrier_init(&shared->empty":
+                "Each of the 128 readers arrives once for each tile. That is right.",
+            "mbarrier_wait_relaxed(&shared->empty":
+                "It waits for the arrivals of all readers. What had they done before?",
+            "tcgen05_mma(":
+                "This multiplication overwrites columns that are still being loaded. Which arrival "
+                "told its thread that it may?",
+            "tcgen05_load(": "It is asynchronous. Who waits for its end, and when?",
+            "mbarrier_arrive_relaxed(":
+                "A fence covers what is complete when it is executed, so here it is too late.",
+            "for (int i = 0; i < BN; i += 2)":
+                "The values are right: a use of a register waits for its load. The columns are "
+                "another matter.",
+        },
+    },
+    "28_before_the_peer": {
+        "does": "The two CTAs of a pair allocate columns of tensor memory together, and free them.",
+        "not": {
+            "const uint32_t sums": "The address is read behind a barrier. That is right.",
+            "tcgen05_dealloc(": "Here both CTAs have long begun.",
+        },
+        "early": {"SHARED_MEMORY(": "It would help, too, and the next line is the latest."},
+    },
+    "29_answer_after_release": {
+        "does": "One thread asks the hardware for the next tile, and a warp copies the tiles. The "
+                "answers have one place in shared memory.",
+        "not": {
+            "cluster_try_cancel(":
+                "This write collides with a read. Which arrival told the thread that the place is "
+                "free?",
+            "more = cluster_is_canceled(":
+                "The thread that asks reads its own answer, and releases the place behind that. "
+                "That is right.",
+            "mbarrier_init(&shared->empty": "One thread and the lanes of a warp arrive. That is right.",
+            "const struct b128 answer":
+                "This read collides with the next answer. What should have held that back?",
+        },
+    },
+    "31_freed_before_the_peer": {
+        "does": "The two CTAs of a pair allocate columns of tensor memory together, and free them.",
+        "not": {"tcgen05_alloc(": "Both CTAs have begun. That is right."},
+        "early": {
+            "__syncwarp(": "It would help, too. It may come later.",
+            "const uint32_t sums": "It would help, too. It may come later.",
+            "if (threadIdx.x == 0)": "It would help, too. It may come later.",
+        },
+    },
 }

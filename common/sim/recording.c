@@ -72,6 +72,14 @@ static void record(const struct sim_event *event) {
     case SIM_EVENT_MMA:
         timeline_busy(recorded, cta, sm, UNIT_MMA, warp, event->begin, event->end);
         break;
+    case SIM_EVENT_SUMS_WRITTEN:
+        timeline_busy(recorded, cta, sm, UNIT_SUMS_WRITTEN, (int)event->argument, event->begin,
+                      event->end);
+        break;
+    case SIM_EVENT_SUMS_READ:
+        timeline_busy(recorded, cta, sm, UNIT_SUMS_READ, (int)event->argument, event->begin,
+                      event->end);
+        break;
     case SIM_EVENT_SPECIAL:
         timeline_busy(recorded, cta, sm, UNIT_SPECIAL, warp, event->begin, event->end);
         break;

@@ -141,6 +141,48 @@ static void build_link(struct timeline *timeline, const struct cta_record *cta) 
     timeline_finish_track(timeline, track);
 }
 
+/* The first column, from `from` on, that multiplications write; -1: there is none. */
+static int next_sums(const struct intervals *written, int from) {
+    int found = -1;
+    for (int i = 0; i < written->count; ++i)
+        if (written->at[i].warp >= from && (found < 0 || written->at[i].warp < found))
+            found = written->at[i].warp;
+    return found;
+}
+
+/* What has become of a set in turn: it is filled by multiplications, then read. */
+static void build_sums(struct timeline *timeline, const struct cta_record *cta) {
+    const struct intervals *const written = &cta->busy[UNIT_SUMS_WRITTEN];
+    const struct intervals *const both[] = {written, &cta->busy[UNIT_SUMS_READ]};
+    int set = 0;
+    for (int column = next_sums(written, 0), next; column >= 0; column = next, ++set) {
+        next = next_sums(written, column + 1);
+        struct track *const track = timeline_new_track(timeline, cta, TRACK_SUMS, -1);
+        track->slot = set;
+        snprintf(track->name, sizeof track->name, "sums %d", set);
+        for (int use = 0; use < 2; ++use)
+            for (int i = 0; i < both[use]->count; ++i) {
+                const struct interval *const one = &both[use]->at[i];
+                if (one->warp < column || (next >= 0 && one->warp >= next)) continue;
+                timeline_add_span(track, (struct span){.begin = one->begin,
+                                                       .end = one->end,
+                                                       .kind = use ? SPAN_EPILOGUE : SPAN_MMA,
+                                                       .role = -1,
+                                                       .k_tile = -1,
+                                                       .tile = -1});
+            }
+        timeline_finish_track(timeline, track);
+        int kept = 0; /* one span for a use of the set */
+        for (int i = 1; i < track->count; ++i) {
+            if (track->at[i].kind == track->at[kept].kind)
+                track->at[kept].end = track->at[i].end;
+            else
+                track->at[++kept] = track->at[i];
+        }
+        if (track->count) track->count = kept + 1;
+    }
+}
+
 static void build_cta(struct timeline *timeline, struct cta_record *cta) {
     timeline_marks_of_cues(timeline, cta);
     timeline_build_slots(timeline, cta);
@@ -172,6 +214,7 @@ static void build_cta(struct timeline *timeline, struct cta_record *cta) {
     timeline_tensor_core(cta, &work, track, timeline_add_span);
     timeline_finish_track(timeline, track);
     free(work.at);
+    build_sums(timeline, cta);
     if (timeline->gpus > 1) build_link(timeline, cta);
 }
 

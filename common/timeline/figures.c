@@ -77,6 +77,8 @@ static bool has_span(const struct timeline *timeline, enum span_kind kind) {
 /* Do warps multiply by mma.sync? Between those there are fragment loads and idle cycles without a
  * mark; wgmmas, which a warpgroup issues, fill the Tensor Core while they are under way. */
 static bool multiplies_by_warps(const struct timeline *timeline) {
+    for (int i = 0; i < timeline->tracks; ++i)
+        if (timeline->track[i].kind == TRACK_SUMS) return false; /* by one thread, asynchronously */
     return has_span(timeline, SPAN_MMA) && !has_span(timeline, SPAN_ISSUE);
 }
 

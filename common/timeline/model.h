@@ -72,6 +72,7 @@ enum track_kind {
     TRACK_LINK,        /* what the CTA has on the link between GPUs */
     TRACK_PROMOTION,   /* promotions of a role */
     TRACK_SPECIAL,     /* the special-function units, for a role */
+    TRACK_SUMS,        /* a set of sums in tensor memory */
 };
 
 struct span {
@@ -87,7 +88,7 @@ struct track {
     int cta, sm;
     uint8_t kind; /* enum track_kind */
     int8_t role;  /* enum trace_role, or -1 */
-    int slot;     /* of TRACK_SLOT */
+    int slot;     /* of TRACK_SLOT, and the number of the set of TRACK_SUMS */
     char name[40];
     struct span *at; /* sorted, not overlapping */
     int count, capacity;

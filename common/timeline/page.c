@@ -258,6 +258,7 @@ static bool write_page(const char *path, const struct report_info *info,
 static bool write_files(const char *dir, const struct report_info *info,
                         const struct report_row *rows, int count) {
     char path[4096];
+#ifndef __EMSCRIPTEN__ /* in a browser there is the page alone */
     snprintf(path, sizeof path, "%s/trace.json", dir);
     if (!timeline_write_trace(path, TRACE_SMS)) return false;
     if (timeline_list) {
@@ -269,6 +270,7 @@ static bool write_files(const char *dir, const struct report_info *info,
                  t->variant[0] ? "_" : "", t->variant);
         if (!timeline_write_kernel_svg(path, t)) return false;
     }
+#endif
     snprintf(path, sizeof path, "%s/index.html", dir); /* last: where it is, the others are */
     return write_page(path, info, rows, count);
 }

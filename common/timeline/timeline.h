@@ -77,6 +77,8 @@ enum timeline_unit {
     UNIT_COPY,    /* a load on its way to shared memory; `warp` issued it at `begin` */
     UNIT_LINK,    /* bytes on their way to another GPU or from it */
     UNIT_SPECIAL, /* a special-function unit, at an instruction of warp `warp` */
+    UNIT_SUMS_WRITTEN, /* multiplications write tensor memory, whose columns from `warp` on */
+    UNIT_SUMS_READ,    /* loads read it, likewise */
     TIMELINE_UNITS
 };
 

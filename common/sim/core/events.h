@@ -13,8 +13,10 @@ enum sim_event_kind {
     SIM_EVENT_STORE_CROSSES, /* begin..end: a warp's st.global crosses the link */
     SIM_EVENT_WGMMA,         /* begin..end: Tensor Core busy; argument: n */
     SIM_EVENT_MMA,           /* begin..end: Tensor Core busy, mma.sync */
-    SIM_EVENT_SPECIAL,       /* begin..end: a sub-partition's special-function unit busy */
-    SIM_EVENT_BARRIER_INIT,  /* mbarrier at `offset`, state after the event in phase, pending, tx */
+    SIM_EVENT_SUMS_WRITTEN, /* begin..end: tcgen05.mma, columns of tensor memory from argument on */
+    SIM_EVENT_SUMS_READ,    /* begin..end: a warp's tcgen05.ld, likewise */
+    SIM_EVENT_SPECIAL,      /* begin..end: a sub-partition's special-function unit busy */
+    SIM_EVENT_BARRIER_INIT, /* mbarrier at `offset`, state after the event in phase, pending, tx */
     SIM_EVENT_BARRIER_ARRIVE,
     SIM_EVENT_BARRIER_EXPECT_TX,
     SIM_EVENT_BARRIER_COMPLETE_TX,

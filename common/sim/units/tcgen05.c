@@ -114,14 +114,17 @@ static void fetch(const struct sim_cta *cta, const struct descriptor *d, char op
 
 static void report(const struct operation *op, const struct sim_cta *cta) {
     const uint64_t now = sim_now();
-    const struct sim_event e = {.kind = SIM_EVENT_WGMMA,
-                                .begin = sim_timed() ? op->busy.begin : now,
-                                .end = sim_timed() ? op->busy.end : now,
-                                .cta = cta,
-                                .thread = op->thread->index,
-                                .argument = op->shape.n,
-                                .file = op->file,
-                                .line = op->line};
+    struct sim_event e = {.kind = SIM_EVENT_WGMMA,
+                          .begin = sim_timed() ? op->busy.begin : now,
+                          .end = sim_timed() ? op->busy.end : now,
+                          .cta = cta,
+                          .thread = op->thread->index,
+                          .argument = op->shape.n,
+                          .file = op->file,
+                          .line = op->line};
+    sim_event_hook(&e);
+    e.kind = SIM_EVENT_SUMS_WRITTEN;
+    e.argument = op->column;
     sim_event_hook(&e);
 }
 

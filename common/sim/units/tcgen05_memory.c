@@ -12,6 +12,7 @@
 
 #include "sim/core/collective.h"
 #include "sim/core/doubt.h"
+#include "sim/core/events.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/run.h"
@@ -462,6 +463,14 @@ static bool load(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
 void sim_tcgen05_load(int n, float *values, uint32_t address) {
     struct load_call call = {n, values, address};
     sim_warp_collective("tcgen05.ld", &call, load);
+    const struct sim_thread *const thread = sim_thread();
+    if (sim_recording() && thread->lane == 0)
+        sim_event_hook(&(struct sim_event){.kind = SIM_EVENT_SUMS_READ,
+                                           .begin = sim_now(),
+                                           .end = sim_now() + TENSOR_LOAD_CYCLES + (uint64_t)n,
+                                           .cta = thread->cta,
+                                           .thread = thread->index,
+                                           .argument = tensor_column(address)});
     sim_advance(TENSOR_LOAD_CYCLES + (uint64_t)n);
     sim_maybe_yield();
 }
