@@ -1,7 +1,7 @@
 /*
- * tensor_memory.c: the lanes of the sets of sums in tensor memory, of chapters 17 to 19: each set is
- * filled and read in turn, once for each output tile; no set is filled while it is read; and where
- * there are two, one is filled during most of the time in which the other is read.
+ * tensor_memory.c: the lanes of the sets of sums in tensor memory, of chapters 17 to 19: each set
+ * is filled and read in turn, once for each output tile; no set is filled while it is read; and
+ * where there are two, one is filled during most of the time in which the other is read.
  *
  * 512 x 768 x 384 on 2 SMs. In simulated cycles.
  */

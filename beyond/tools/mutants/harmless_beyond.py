@@ -9,6 +9,8 @@ BEYOND = r"^beyond/1[03456]_|11_.*per_tensor"
 ONE_OF_TWO = "Every configuration has only one of the two neighbouring barriers."
 JOINED = ("The simulator's barriers join the lanes of a warp. PTX's aligned instructions, such as "
           "tcgen05.dealloc, ask for a warp whose lanes are together.")
+LATER_COMMIT = ("The epilogue waits for a commit that comes after those of the ring, and the CTA "
+                "for the epilogue.")
 OWN_ROWS = ("The simulator has each warp read its own 16 rows of the first operand. PTX does not "
             "promise that, so the kernel has a barrier of the warpgroup.")
 
@@ -49,9 +51,9 @@ RULES = (
      "Each warp still waits before its release, and for the reading of the rows that it writes."),
 
     # Blackwell, chapters 17 to 19.
-    ("1[789]_", r"^producer_tail", "removed|before the previous",
-     "The epilogue waits for a commit that comes after those of the ring, and the CTA for the "
-     "epilogue."),
+    ("1[789]_", r"^producer_tail", "removed|before the previous", LATER_COMMIT),
+    (r"pipeline\.h", r"^mbarrier_wait\(.* in pipeline_producer_tail",
+     "^(removed|looks once|by one thread)", LATER_COMMIT),
     ("1[789]_", r"^tcgen05_relinquish", "removed",
      "No other CTA of the SM waits for columns."),
     ("17_", r"^fence_mbarrier_init", "before the previous",
