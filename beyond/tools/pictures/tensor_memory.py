@@ -53,11 +53,11 @@ def draw():
     assert both == reading
     p = Picture("One set is filled while the other is read",
                 f"""The moment of the line below: the issuer multiplies tile {fill[1]} into set 0, and
-                the epilogue reads tile {read[1]} from set 1. A thread has a lane, which is a row of
-                the tile, and reads it in {columns // piece} loads of {piece} columns; 4 warps of 32
+                the epilogue reads tile {read[1]} from set 1. A thread has a lane of it, which is a
+                row of the tile, and reads it in {columns // piece} loads of {piece} columns; 4 warps of 32
                 lanes reach all {lanes}. The first {tiles - 1} tiles are read for {reading} cycles,
-                and all that time the issuer has the other set: it multiplies into it, or waits for
-                a k-tile (simulated, one CTA of `kernel.cu`).""",
+                and all that time the issuer has the other set. It goes on to that while its last
+                multiplications into the first are under way (simulated, one CTA of `kernel.cu`).""",
                 f"Above, the three roles: the producer fills the ring of {stages} stages, the issuer "
                 "multiplies from the ring into tensor memory, the epilogue reads tensor memory and "
                 "stores D. Between issuer and epilogue, a commit says that a set is full and "

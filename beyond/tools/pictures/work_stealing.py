@@ -27,12 +27,14 @@ def draw():
                                               for i in range(SMS)) for one in found]
     tile = max(end - begin for one in found for *_, begin, end in one)
     assert idle[0] > tile > idle[1], "the SMs end within a tile of each other"
+    first = min(found[1], key=lambda one: (one[0], one[2]))[1]
     assert "number = next_tile(shared, &answers)" in source(KERNEL)
     p = Picture("A late SM: tiles dealt out, or taken",
-                f"""{count} tiles on {SMS} SMs; until cycle {HELD} another kernel holds SM 0. With
-                tiles dealt out before the launch SM 0 computes its {share[0][0]} all the same, and
-                the first to end waits for it for {idle[0]} cycles. Taken from the hardware, it
-                computes {share[1][0]}, and all SMs end within {idle[1]} cycles of each other
+                f"""{count} tiles on {SMS} SMs; until cycle {HELD} another kernel holds SM 0, so the
+                last CTA begins there. With tiles dealt out before the launch it computes its
+                {share[0][0]} all the same, and the others wait for it. Taken from the hardware, SM 0
+                computes {share[1][0]}, and the end is {ends[0] - ends[1]} cycles earlier. A CTA asks
+                for two tiles ahead, so {first} is the lowest that is left when SM 0 is free
                 (simulated, chapters 17 and 19).""",
                 f"Two panels of {SMS} lanes, a bar for each tile. Above, chapter 17: " + "; ".join(
                     f"SM {i} computes " + ", ".join(str(t) for sm, t, *_ in found[0] if sm == i)
@@ -44,7 +46,7 @@ def draw():
 
     def px(cycle):
         return round(X + (RIGHT - X) * cycle / last, 1)
-    for i, (one, head) in enumerate(zip(found, ("17: CTA i has the tiles i, i + 4, …",
+    for i, (one, head) in enumerate(zip(found, ("17: a CTA has every fourth tile",
                                                 "19: the next tile from the hardware"))):
         top = 62 + PANEL * i
         p.text(20, top, head, "head")
