@@ -135,7 +135,7 @@ BROKEN = {
             "if (elect_one()) issuer(", "issuer("),
            ("The lanes of another warp", "kernel.cu", "17_tcgen05/kernel.cu",
             "(uint32_t)warp_index() * 32", "(uint32_t)(warp_index() ^ 1) * 32"),
-           ("Twice as many rows", "kernel.cu", "17_tcgen05/kernel.cu",
+           ("192 rows", "kernel.cu", "17_tcgen05/kernel.cu",
             "tcgen05_instruction(BM, BN)", "tcgen05_instruction(192, BN)")],
     "18": [("Only the barrier of the CTA", "kernel.cu", "18_cta_pair/kernel.cu",
             "cluster_sync();\n    const uint32_t", "__syncthreads();\n    const uint32_t"),

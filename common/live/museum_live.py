@@ -25,7 +25,8 @@ def main():
                  **{key: about[name][key] for key in ("title", "project", "story")},
                  "source": one_file.read(root, museum_cases.museum_page.FOLDER, f"{name}.cu")}
                 for name in sorted(about)]
-    one_file.write(out, "museum.html", module, {"exhibits": exhibits, "verdicts": one_file.reportable(verdicts, module)},
+    verdicts = one_file.reportable(verdicts, module)
+    one_file.write(out, "museum.html", module, {"exhibits": exhibits, "verdicts": verdicts},
                    ("simulator", "text", "reported", "find_first", "museum"), {})
 
 

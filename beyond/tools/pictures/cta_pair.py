@@ -28,7 +28,8 @@ def draw():
                 f"""A pipe is as wide as its bytes for one k-tile. Two CTAs of chapter 17 request
                 {alone} KB from the L2 for it, a pair {pair} KB. A stage takes {a + half} KB in each
                 CTA instead of {a + b}, so there is room for {c["STAGES"]} of them instead of
-                {before["STAGES"]} (counted, in the kernels' constants and the bytes that a full barrier gets).""",
+                {before["STAGES"]} (counted, in the kernels' constants and the bytes that a full
+                barrier gets).""",
                 f"Above, two CTAs of chapter 17 with tiles one above the other: each fetches its own "
                 f"{a} KB of A and all {b} KB of B, {alone} KB together. Below, a pair: CTA 0 fetches "
                 f"its rows of A and half 0 of B, CTA 1 its rows and half 1, {pair} KB together. One "

@@ -25,6 +25,11 @@
 
 /* ---- allocation ---- */
 
+/* The other CTA of the pair. */
+static struct sim_cta *peer_of(const struct sim_cta *cta) {
+    return &cta->cluster->cta[cta->rank ^ 1];
+}
+
 static void give_back(struct tensor_memory *memory, const struct tensor_allocation *a);
 
 static void at_cta_exit(struct sim_exit_call *call) {
@@ -38,13 +43,11 @@ static void at_cta_exit(struct sim_exit_call *call) {
             a->columns);
         give_back(memory, a);
     }
-    const struct sim_cta *const cta = memory->cta;
-    if (cta->cluster->tensor_group != 2) return;
-    const struct sim_cta *const peer = &cta->cluster->cta[cta->rank ^ 1];
+    if (memory->cta->cluster->tensor_group != 2) return;
+    const struct sim_cta *const peer = peer_of(memory->cta);
     if (!peer->exited || !peer->tensor) return;
-    const struct tensor_memory *const one = memory->relinquished_file ? memory : peer->tensor;
-    if (!one->relinquished_file == !(one == memory ? peer->tensor : memory)->relinquished_file)
-        return;
+    if (!memory->relinquished_by == !peer->tensor->relinquished_by) return;
+    const struct tensor_memory *const one = memory->relinquished_by ? memory : peer->tensor;
     sim_hazard_at("tensor-pair", one->relinquished_file, one->relinquished_line,
                   one->relinquished_by,
                   "tcgen05.relinquish_alloc_permit.cta_group::2 in one CTA of the pair alone\n"
@@ -182,10 +185,6 @@ static void describe_pair(const struct sim_thread *thread, const void *object, c
 }
 
 static const struct sim_wait wait_for_pair = {describe_pair, NULL, false, false};
-
-static struct sim_cta *peer_of(const struct sim_cta *cta) {
-    return &cta->cluster->cta[cta->rank ^ 1];
-}
 
 /* Has the thread, by any barrier, heard of a thread of the CTA? */
 static bool has_heard_of(const struct sim_thread *thread, const struct sim_cta *cta) {

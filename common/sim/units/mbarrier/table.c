@@ -260,7 +260,8 @@ static const char *name_of_copies(const struct mbarrier_record *record, const ch
 }
 
 void mbarrier_set_copies(const struct mbarrier_record *record, const char *copy) {
-    record->cta->cluster->slot[record->slot].what = name_of_copies(record, copy);
+    struct sim_slot *const slot = &record->cta->cluster->slot[record->slot];
+    if (strncmp(slot->what, copy, strlen(copy)) != 0) slot->what = name_of_copies(record, copy);
 }
 
 struct mbarrier_record *mbarrier_new(struct sim_shared_place place, const char *text) {
