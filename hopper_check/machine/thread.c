@@ -142,6 +142,7 @@ static bool execute(struct frame *frame) {
             break;
         case FLOW_UNIT:
             launch_running->executed += executed; /* it may be the last */
+            ++launch_running->checked;
             executed = 0;
             sim_at(op->file, op->line);
             if (op->touches) touch(op, frame);
@@ -229,6 +230,8 @@ static __attribute__((noinline)) void run_thread(const unsigned char *parameters
     struct frame frame = {
         .program = program, .parameters = parameters, .stack = stack_bytes(program)};
     begin(&frame, memory);
+    if (sim_thread()->index == 0 && launch_running->cta_begins)
+        launch_running->cta_begins(launch_running);
     sim_self->parameters = frame.registers + program->frame_bytes;
     sim_self->named_registers = true;
     (void)execute(&frame);
