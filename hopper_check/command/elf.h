@@ -21,7 +21,8 @@ struct elf {
 /* False: the file cannot be read, or is none of this machine's executables and libraries. */
 bool elf_open(const char *path, struct elf *elf);
 void elf_close(struct elf *elf);
-/* The i-th name that it needs from others, or offers to them; NULL: there are no more. *i goes on. */
+/* The i-th name that it needs from others, or offers to them; NULL: there are no more. *i goes
+ * on. */
 const char *elf_needs(const struct elf *elf, size_t *i);
 const char *elf_offers(const struct elf *elf, size_t *i);
 

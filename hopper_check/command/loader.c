@@ -1,7 +1,7 @@
 /*
- * loader.c: the loader itself is asked what it would load (LD_TRACE_LOADED_OBJECTS, as ldd does): it
- * knows about run paths and caches. What is loaded from elsewhere than our directory and is CUDA's is
- * refused, and so are names that nothing offers.
+ * loader.c: the loader itself is asked what it would load (LD_TRACE_LOADED_OBJECTS, as ldd does):
+ * it knows about run paths and caches. What is loaded from elsewhere than our directory and is
+ * CUDA's is refused, and so are names that nothing offers.
  */
 #define _GNU_SOURCE
 #include "command/loader.h"
@@ -132,11 +132,10 @@ static bool is_cudas(const char *name) {
            begins(name, "libcublas.so") || begins(name, "libcublasLt.so");
 }
 
-static enum exit check_libraries(const char *directory, bool *has_runtime, char *why, int size) {
+static enum exit check_libraries(const char *directory, char *why, int size) {
     for (int i = 0; i < library_count; ++i) {
         const struct library *const l = &libraries[i];
         const bool ours = l->path[0] && is_ours(l, directory);
-        if (begins(l->name, "libcudart.so")) *has_runtime = true;
         if (is_cudas(l->name) && !ours && l->path[0])
             return say(
                 EXIT_BAD_INPUT, why, size,
@@ -152,7 +151,7 @@ static enum exit check_libraries(const char *directory, bool *has_runtime, char 
     return EXIT_CLEAN;
 }
 
-/* ---- names that nobody offers ---- */
+/* ---- names that nobody offers, and a runtime inside ---- */
 
 static bool is_cuda_name(const char *name) {
     return begins(name, "cuda") || begins(name, "__cuda") || begins(name, "cublas") ||
@@ -176,16 +175,24 @@ static bool offered(const char *name) {
     return false;
 }
 
-static enum exit check_names(const char *path, char *why, int size) {
+static enum exit check_file(const char *path, char *why, int size) {
     struct elf elf;
     const char *name;
+    bool registers = false;
     enum exit code = EXIT_CLEAN;
     if (!elf_open(path, &elf)) return EXIT_CLEAN;
-    for (size_t i = 0; code == EXIT_CLEAN && (name = elf_needs(&elf, &i));)
+    for (size_t i = 0; code == EXIT_CLEAN && (name = elf_needs(&elf, &i));) {
+        if (!strcmp(name, "__cudaRegisterFatBinary")) registers = true;
         if (is_cuda_name(name) && !offered(name))
             code = say(EXIT_INCOMPLETE, why, size,
                        "%s needs %s, which this runtime does not have: it has not been started",
                        path, name);
+    }
+    if (code == EXIT_CLEAN && elf.has_cuda && !registers)
+        code = say(EXIT_BAD_INPUT, why, size,
+                   "%s has CUDA's runtime linked into it and would use a real GPU: it has not been "
+                   "started; " BUILD_ADVICE,
+                   path);
     elf_close(&elf);
     return code;
 }
@@ -193,11 +200,10 @@ static enum exit check_names(const char *path, char *why, int size) {
 enum exit loader_check(const char *program, const char *directory, char *path, int path_size,
                        char *why, int size) {
     struct elf elf;
-    bool has_runtime = false;
     if (!find_program(program, path, path_size))
         return say(EXIT_BAD_INPUT, why, size, "there is no program %s, and no command", program);
     if (!elf_open(path, &elf)) return EXIT_CLEAN; /* a script: what it starts is seen at its end */
-    const bool dynamic = elf.dynamic, has_cuda = elf.has_cuda;
+    const bool dynamic = elf.dynamic;
     elf_close(&elf);
     if (!dynamic)
         return say(
@@ -205,13 +211,9 @@ enum exit loader_check(const char *program, const char *directory, char *path, i
             "the program is linked statically and would not use this runtime; " BUILD_ADVICE);
     if (!trace(path))
         return say(EXIT_BAD_INPUT, why, size, "the loader does not say what %s loads", path);
-    enum exit code = check_libraries(directory, &has_runtime, why, size);
-    if (code == EXIT_CLEAN && has_cuda && !has_runtime)
-        return say(EXIT_BAD_INPUT, why, size,
-                   "the program has CUDA's runtime linked into it and would use a real GPU; it has "
-                   "not been started; " BUILD_ADVICE);
-    if (code == EXIT_CLEAN) code = check_names(path, why, size);
+    enum exit code = check_libraries(directory, why, size);
+    if (code == EXIT_CLEAN) code = check_file(path, why, size);
     for (int i = 0; code == EXIT_CLEAN && i < library_count; ++i)
-        if (!is_ours(&libraries[i], directory)) code = check_names(libraries[i].path, why, size);
+        if (!is_ours(&libraries[i], directory)) code = check_file(libraries[i].path, why, size);
     return code;
 }

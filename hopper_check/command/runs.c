@@ -1,5 +1,5 @@
-/* runs.c: starting, waiting and stopping. What the first run prints is seen; the others' output goes
- * nowhere. */
+/* runs.c: starting, waiting and stopping. What the first run prints is seen; the others' output
+ * goes nowhere. */
 #define _GNU_SOURCE
 #include "command/runs.h"
 

@@ -1,6 +1,6 @@
-/* api_stream.c: CUDA Runtime API, "Stream Management" and "Event Management". Everything is complete
- * when the call that asked for it returns, so a stream has nothing to remember and an event only
- * its time. */
+/* api_stream.c: CUDA Runtime API, "Stream Management" and "Event Management". Everything is
+ * complete when the call that asked for it returns, so a stream has nothing to remember and an
+ * event only its time. */
 #include <stdlib.h>
 
 #include "runtime/errors.h"

@@ -9,7 +9,8 @@
 #define DEVICE_NAME "hopper_check (a simulated H200)"
 static const size_t DEVICE_BYTES = (size_t)16 << 30; /* what a host may have */
 
-/* By the number that the runtime's and the driver's attributes share; 0 for what it does not have. */
+/* By the number that the runtime's and the driver's attributes share; 0 for what it does not
+ * have. */
 int device_attribute(int attribute);
 
 #endif

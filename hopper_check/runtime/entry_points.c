@@ -1,4 +1,5 @@
-/* entry_points.c: CUDA Runtime API, "Driver Entry Point Access": the driver's functions, by name. */
+/* entry_points.c: CUDA Runtime API, "Driver Entry Point Access": the driver's functions, by
+ * name. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>

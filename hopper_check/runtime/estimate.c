@@ -2,8 +2,8 @@
  * estimate.c: two guesses.
  *
  * Before a launch only the sizes of what it can reach are known. If the kernel multiplies matrices,
- * and its three largest blocks of memory are its matrices, m n k is the root of the product of their
- * elements. Once CTAs have ended, those that wait will take as long.
+ * and its three largest blocks of memory are its matrices, m n k is the root of the product of
+ * their elements. Once CTAs have ended, those that wait will take as long.
  */
 #include "runtime/estimate.h"
 

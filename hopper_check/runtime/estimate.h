@@ -1,6 +1,6 @@
 /*
- * estimate.h: how long a launch will take here, so that nobody waits for an hour without having been
- * told. Seconds of a processor.
+ * estimate.h: how long a launch will take here, so that nobody waits for an hour without having
+ * been told. Seconds of a processor.
  */
 #ifndef RUNTIME_ESTIMATE_H
 #define RUNTIME_ESTIMATE_H

@@ -1,6 +1,6 @@
 /*
- * modules.h: what a program has registered: its kernels and its variables, by the addresses that the
- * host knows them by. PTX is parsed when something of it is first used.
+ * modules.h: what a program has registered: its kernels and its variables, by the addresses that
+ * the host knows them by. PTX is parsed when something of it is first used.
  */
 #ifndef RUNTIME_MODULES_H
 #define RUNTIME_MODULES_H
@@ -29,8 +29,8 @@ struct module *module_of_text(const char *text);
 void module_add_kernel(struct module *module, const void *host, const char *name);
 void module_add_symbol(struct module *module, const void *host, const char *name, size_t bytes);
 
-/* By its host address, or the kernel itself; decoded. NULL: nothing is registered there. What is not
- * modelled in it ends the process. */
+/* By its host address, or the kernel itself; decoded. NULL: nothing is registered there. What is
+ * not modelled in it ends the process. */
 struct kernel *kernel_find(const void *handle);
 /* By its mangled name. NULL: the module has none. */
 struct kernel *module_kernel(struct module *module, const char *name);
