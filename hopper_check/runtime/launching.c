@@ -7,6 +7,7 @@
 #include "backend.h"
 #include "runtime/errors.h"
 #include "runtime/estimate.h"
+#include "runtime/outputs.h"
 #include "runtime/session.h"
 #include "sim/core/run.h"
 #include "sim/settings.h"
@@ -141,6 +142,7 @@ static cudaError_t run(const struct kernel *k) {
     ++launches;
     tell_begin(k);
     estimate_begin(k, &task.launch, task.args + sizeof(struct gemm_args));
+    outputs_apply(k->outputs, k->function, task.args + sizeof(struct gemm_args));
     const enum run_status status = backend_run(&contender, &problem, &taken);
     tell_end();
     cycles += taken > 0 ? taken : (double)sim.steps;

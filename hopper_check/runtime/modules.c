@@ -10,6 +10,7 @@
 #include "ptx/demangle.h"
 #include "runtime/advice.h"
 #include "runtime/fat_binary.h"
+#include "runtime/outputs.h"
 #include "runtime/session.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
@@ -120,6 +121,7 @@ static bool prepare(struct kernel *k) {
     if (!k->function) return false;
     k->program = program_of(ptx, k->function);
     if (k->program->refusals) refuse_instructions(k);
+    k->outputs = outputs_of(ptx, k->function);
     return true;
 }
 

@@ -18,6 +18,7 @@ struct kernel {
     struct module *module;
     struct ptx_function *function; /* once it is used */
     struct program *program;
+    const struct outputs *outputs;
     int most_dynamic_shared; /* what cudaFuncSetAttribute() has allowed */
     struct kernel *next;
 };
