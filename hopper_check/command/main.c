@@ -143,6 +143,10 @@ static enum exit run_once(struct options *o, enum sim_schedule schedule) {
     return code;
 }
 
+static const char *word_of(enum exit code) {
+    return code == EXIT_DIFFERENT ? "different" : verdict_of(code);
+}
+
 static bool write_json(const struct options *o, int runs, enum exit code) {
     FILE *const out = fopen(o->json, "w");
     if (out) {
@@ -151,7 +155,7 @@ static bool write_json(const struct options *o, int runs, enum exit code) {
         fprintf(out, ",\n  \"kernel\": ");
         json_string(out, o->launch.program->function->name);
         fprintf(out, ",\n  \"verdict\": \"%s\",\n  \"runs\": %d,\n  \"instructions\": %llu,\n",
-                verdict_of(code), runs, (unsigned long long)o->launch.executed);
+                word_of(code), runs, (unsigned long long)o->launch.executed);
         fprintf(out, "  \"findings\": ");
         findings_json(out);
         fputs("\n}\n", out);
@@ -213,7 +217,7 @@ static enum exit run(struct options *o) {
     for (int i = 0; findings_count() == 0 && backend_report(i); ++i)
         fprintf(stderr, "%s\n", backend_report(i));
     printf("%s: %s: %d run%s, %llu instructions of threads, %d finding%s\n", f->name,
-           verdict_of(worst), runs, runs == 1 ? "" : "s", (unsigned long long)o->launch.executed,
+           word_of(worst), runs, runs == 1 ? "" : "s", (unsigned long long)o->launch.executed,
            findings_count(), findings_count() == 1 ? "" : "s");
     if (o->json && !write_json(o, runs, worst)) return EXIT_BAD_INPUT;
     ptx_free(module);

@@ -8,6 +8,7 @@
 #include "command/loader.h"
 #include "command/runs.h"
 #include "command/summary.h"
+#include "command/suppressions.h"
 
 static bool worse(enum exit a, enum exit b) {
     static const int rank[] = {[EXIT_CLEAN] = 0,     [EXIT_DIFFERENT] = 2, [EXIT_BAD_INPUT] = 3,
@@ -31,7 +32,10 @@ static void judge(const struct run *run, int runs, struct summary *s) {
     s->runs = runs;
     if (findings_count()) s->code = EXIT_FINDINGS;
     s->interrupted = runs_interrupted();
-    if (s->interrupted) snprintf(s->why, sizeof s->why, "it was interrupted");
+    if (s->interrupted) {
+        snprintf(s->why, sizeof s->why, "it was interrupted");
+        s->under = NULL;
+    }
     if (s->interrupted && !findings_count()) s->code = EXIT_INCOMPLETE;
 }
 
@@ -48,6 +52,7 @@ int program_main(int argc, char **argv) {
     if (s.code == EXIT_CLEAN) {
         const int runs = runs_make(&o, path, run);
         if (runs < 0) return EXIT_BAD_INPUT;
+        if (o.suppressions && !suppressions_apply(o.suppressions)) return EXIT_BAD_INPUT;
         judge(run, runs, &s);
     }
     if (!summary_write(&s, &o)) return EXIT_BAD_INPUT;

@@ -29,7 +29,8 @@ void program_options_help(FILE *out) {
         "  --sms N                  SMs (default 8)\n"
         "  --launch-limit SECONDS   a launch that is expected to take longer is not begun\n"
         "                           (default 120); any: none is too long\n"
-        "  --suppressions FILE      findings that are known: lines of RULE FILE:LINE [FILE:LINE]\n"
+        "  --suppressions FILE      findings that are known: lines of RULE FILE:LINE [FILE:LINE];\n"
+        "                           all runs are made then\n"
         "  --print-limit N          findings that are printed (default 100)\n"
         "  --error-exitcode N       the exit code of findings (default 4)\n"
         "  --log-file FILE          what is printed goes there\n"
@@ -162,6 +163,7 @@ bool program_options_parse(int argc, char **argv, struct program_options *o) {
     }
     if (i == argc) return complain("which program?", NULL, "--help");
     o->program = argv + i;
+    if (o->suppressions) o->keep_going = true; /* a known finding ends no run of runs */
     make_plan(&plan, o);
     return true;
 }

@@ -6,13 +6,12 @@
 
 #include "command/findings.h"
 #include "command/results.h"
+#include "command/sarif.h"
 
 const char *verdict_of(enum exit code) {
     switch (code) {
     case EXIT_CLEAN:
         return "clean";
-    case EXIT_DIFFERENT:
-        return "failed";
     case EXIT_FINDINGS:
         return "findings";
     case EXIT_INCOMPLETE:
@@ -88,6 +87,11 @@ static void print_json(FILE *out, const struct summary *s, const struct program_
     fputs("\n}\n", out);
 }
 
+static void print_sarif(FILE *out, const struct summary *s, const struct program_options *o) {
+    (void)o;
+    sarif_write(out, s->code == EXIT_CLEAN || s->code == EXIT_FINDINGS ? NULL : s->why);
+}
+
 static bool to_file(const char *path, const struct summary *s, const struct program_options *o,
                     void (*write)(FILE *out, const struct summary *s,
                                   const struct program_options *o)) {
@@ -100,6 +104,7 @@ static bool to_file(const char *path, const struct summary *s, const struct prog
 
 bool summary_write(const struct summary *s, const struct program_options *o) {
     if (o->json && !to_file(o->json, s, o, print_json)) return false;
+    if (o->sarif && !to_file(o->sarif, s, o, print_sarif)) return false;
     if (o->log_file) return to_file(o->log_file, s, o, print);
     print(stdout, s, o);
     return true;
