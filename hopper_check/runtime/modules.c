@@ -70,8 +70,10 @@ static struct ptx_module *ptx_of(struct module *module) {
                        "the program's PTX is for a target after sm_90a, which is not "
                        "modelled; " BUILD_ADVICE);
     if (!found.text)
-        session_refuse(REFUSED_INPUT, "the program has machine code and no PTX, or relocatable "
-                                      "device code (-rdc=true), which is not read; " BUILD_ADVICE);
+        session_refuse(
+            REFUSED_INPUT,
+            "the program has machine code and no PTX, or it is relocatable device code "
+            "(-rdc=true, as dynamic parallelism needs it), which is not read; " BUILD_ADVICE);
     parse(module, found.name, found.text);
     free(found.text);
     return module->ptx;

@@ -12,4 +12,4 @@ void hopper_check_refuse(const char *name) {
 #define REFUSED(name)                                                                              \
     void name(void) __attribute__((weak));                                                         \
     void name(void) { hopper_check_refuse(#name); }
-#include "refused_cuda.inc"
+#include "refused.inc"
