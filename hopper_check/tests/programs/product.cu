@@ -106,6 +106,7 @@ static CUtensorMap map_of(bf16 *base, int rows, int columns, int box_rows) {
                        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                        CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE))
         exit(2);
+    ((uint64_t *)&map)[1] &= ~((uint64_t)1 << 21); // as CUTLASS does, for the sake of some drivers
     return map;
 }
 
@@ -120,7 +121,9 @@ int main(int argc, char **argv) {
         b[i] = __float2bfloat16((float)((int)(i * 5 % 7) - 3));
     bf16 *da, *db;
     float *dd;
-    cudaMalloc(&da, a.size() * 2);
+    cudaMalloc(&da, a.size() * 2 + (1 << 22));
+    while (!((uintptr_t)da >> 21 & 1)) // an address in which that bit is set, too
+        da += 1 << 10;
     cudaMalloc(&db, b.size() * 2);
     cudaMalloc(&dd, d.size() * 4);
     cudaMemcpy(da, a.data(), a.size() * 2, cudaMemcpyHostToDevice);
