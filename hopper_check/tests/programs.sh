@@ -45,6 +45,14 @@ expect 0 'it is that of a model' ./host
 expect 0 'clean' ./blas
 expect 0 'clean' ./driver "$here/ptx/sum.ptx"
 
+# A kernel of the book, as the page says.
+root=$here/../..
+"$nvcc" -std=c++17 $ptx -lineinfo -I"$root/common" -DGEMM_KERNEL=kernel_of_chapter \
+    -DGEMM_BF16_ELEMENTS=1 "$here/programs/chapter.cu" "$root/09_cluster_multicast/kernel.cu" \
+    "$root/common/gpu/cuda_call.c" "$root/common/gpu/encode_tensor_map.c" \
+    "$root/common/gpu/launch.c" -o chapter || exit 2
+expect 0 'clean' ./chapter
+
 # A finding: its lines, its run again, its JSON, its SARIF, its suppression.
 expect 4 'programs/race.cu:11: thread 32' ./race
 expect 4 'hopper_check --schedule random --seed 5 ./race' --schedule random --seed 5 ./race

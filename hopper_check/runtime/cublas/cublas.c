@@ -1,6 +1,6 @@
 /*
- * cublas.c: cuBLAS, as far as programs use it for a reference: products, by a plain loop on the host.
- * cuBLAS, "cublasGemmEx()": column-major, C = alpha op(A) op(B) + beta C, summed in fp32.
+ * cublas.c: cuBLAS, as far as programs use it for a reference: products, by a plain loop on the
+ * host. cuBLAS, "cublasGemmEx()": column-major, C = alpha op(A) op(B) + beta C, summed in fp32.
  */
 #include <cublas_v2.h>
 #include <stdint.h>
@@ -85,8 +85,8 @@ static int is_known(cudaDataType type) {
 
 /* ---- the product ---- */
 
-/* op(X) as rows of `length` along the dimension that is summed: [lines][length]. `across`: its lines
- * are columns of the column-major X. */
+/* op(X) as rows of `length` along the dimension that is summed: [lines][length]. `across`: its
+ * lines are columns of the column-major X. */
 static float *lines_of(const void *x, cudaDataType type, int ld, int across, int lines,
                        int length) {
     float *const to = malloc(((size_t)lines * (size_t)length + 1) * sizeof *to);

@@ -23,6 +23,7 @@ int main(int argc, char **argv) {
     cudaMalloc(&memory[1], b.size() * 2);
     cudaMalloc(&memory[2], d.size() * 2);
     cudaMalloc(&counter, GEMM_COUNTERS * sizeof *counter);
+    cudaMemset(counter, 0, GEMM_COUNTERS * sizeof *counter);
     cudaMemcpy(memory[0], a.data(), a.size() * 2, cudaMemcpyHostToDevice);
     cudaMemcpy(memory[1], b.data(), b.size() * 2, cudaMemcpyHostToDevice);
     problem.m = m;

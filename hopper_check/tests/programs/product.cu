@@ -136,7 +136,7 @@ int main(int argc, char **argv) {
     attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
     config.gridDim = dim3(m / TILE_M, n / TILE_N);
     config.blockDim = dim3(128);
-    config.dynamicSmemBytes = A_BYTES + B_BYTES + 64 * 1024; // more than 48 KiB: needs the attribute
+    config.dynamicSmemBytes = A_BYTES + B_BYTES + 64 * 1024; // more than 48 KiB: to be allowed
     config.attrs = &attribute;
     config.numAttrs = 1;
     cudaFuncSetAttribute(product, cudaFuncAttributeMaxDynamicSharedMemorySize,

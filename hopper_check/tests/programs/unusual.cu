@@ -1,5 +1,5 @@
-// unusual.cu: right, and not what a GEMM looks like: cooperative groups, cuda::pipeline, cuda::barrier,
-// atomics of several kinds, warps that exchange registers, a flag between CTAs.
+// unusual.cu: right, and not what a GEMM looks like: cooperative groups, cuda::pipeline,
+// cuda::barrier, atomics of several kinds, warps that exchange registers, a flag between CTAs.
 #include <cstdio>
 
 #include <cooperative_groups.h>
