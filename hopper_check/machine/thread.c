@@ -82,6 +82,10 @@ static uint64_t special_value(enum special s, const struct sim_thread *t) {
         return ~(lane | (lane - 1));
     case SPECIAL_DYNAMIC_SMEM_SIZE:
         return (uint64_t)l->dynamic_shared_bytes;
+    case SPECIAL_GRID_BARRIER_HIGH:
+        return (uintptr_t)l->grid_barrier >> 32;
+    case SPECIAL_GRID_BARRIER_LOW:
+        return (uint32_t)(uintptr_t)l->grid_barrier;
     case SPECIAL_TOTAL_SMEM_SIZE:
         return sim.launch->smem_bytes;
     default:

@@ -16,6 +16,7 @@ struct launch {
     struct three grid, block, cluster;
     int dynamic_shared_bytes;
     int parameters_at;    /* where the kernel's parameters begin in what the launch passes */
+    void *grid_barrier;   /* 8 bytes of global memory, zeros; NULL: the launch is not cooperative */
     bool silent;          /* what the kernel prints is left out */
     bool elect_any;       /* elect.sync takes the lane that the schedule says, and not the lowest */
     bool keeps_variables; /* of the module, placed before: they outlive the launch */

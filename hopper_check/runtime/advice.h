@@ -4,7 +4,7 @@
 #ifndef RUNTIME_ADVICE_H
 #define RUNTIME_ADVICE_H
 
-#define BUILD_FLAGS "nvcc -arch=sm_90a -lineinfo -cudart shared"
+#define BUILD_FLAGS "nvcc -gencode arch=compute_90a,code=compute_90a -lineinfo -cudart shared"
 #define BUILD_ADVICE "compile it with: " BUILD_FLAGS
 
 #endif

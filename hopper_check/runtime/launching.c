@@ -9,6 +9,7 @@
 #include "runtime/estimate.h"
 #include "runtime/outputs.h"
 #include "runtime/session.h"
+#include "sim/core/global_memory.h"
 #include "sim/core/run.h"
 #include "sim/settings.h"
 
@@ -88,6 +89,22 @@ static cudaError_t shape(const struct kernel *k, const struct request *r, struct
     return cudaSuccess;
 }
 
+/* All CTAs of a cooperative launch are resident at once, and have a barrier. */
+static cudaError_t cooperate(const struct kernel *k, struct launch *l) {
+    enum { BARRIER_BYTES = 8 }; /* cooperative_groups/details/driver_abi.h */
+    static void *barrier;
+    const int most = launch_ask(l, gemm_resident_clusters) * count(l->cluster);
+    if (count(l->grid) > most)
+        return complain(k, cudaErrorCooperativeLaunchTooLarge,
+                        "a cooperative launch of %ld CTAs, and %ld fit: --sms gives it more SMs",
+                        count(l->grid), most);
+    if (!barrier) barrier = backend_alloc(BARRIER_BYTES, "the grid's barrier", true);
+    if (!barrier) return cudaErrorMemoryAllocation;
+    memset(barrier, 0, BARRIER_BYTES);
+    l->grid_barrier = barrier;
+    return cudaSuccess;
+}
+
 static cudaError_t parameters(const struct kernel *k, const struct request *r) {
     const struct ptx_function *const f = k->function;
     unsigned char *const to = task.args + sizeof(struct gemm_args);
@@ -143,6 +160,7 @@ static cudaError_t run(const struct kernel *k) {
     tell_begin(k);
     estimate_begin(k, &task.launch, task.args + sizeof(struct gemm_args));
     outputs_apply(k->outputs, k->function, task.args + sizeof(struct gemm_args));
+    if (task.launch.grid_barrier) global_let_write_to(task.launch.grid_barrier);
     const enum run_status status = backend_run(&contender, &problem, &taken);
     tell_end();
     cycles += taken > 0 ? taken : (double)sim.steps;
@@ -157,6 +175,7 @@ cudaError_t launch_request(const struct request *r) {
     cudaError_t error = errors_lost();
     if (!k && !error) error = cudaErrorInvalidDeviceFunction;
     if (!error) error = shape(k, r, &task.launch);
+    if (!error && r->cooperative) error = cooperate(k, &task.launch);
     if (!error) error = parameters(k, r);
     if (!error) error = run(k);
     session_leave();

@@ -40,6 +40,13 @@ struct module *module_new(const void *binary) {
 
 /* ---- PTX ---- */
 
+static bool has_lines(const struct ptx_module *ptx) {
+    for (int i = 0; i < ptx->functions; ++i)
+        for (int j = 0; j < ptx->function[i].instructions; ++j)
+            if (ptx->function[i].instruction[j].place) return true;
+    return false;
+}
+
 static void parse(struct module *module, const char *name, const char *text) {
     char error[512] = "", file[300];
     snprintf(file, sizeof file, "%s%s", *name ? name : "program", " (PTX)");
@@ -47,6 +54,8 @@ static void parse(struct module *module, const char *name, const char *text) {
     module->binary = NULL;
     if (!module->ptx)
         session_refuse(REFUSED_INCOMPLETE, "the program's PTX cannot be read: %s", error);
+    if (!has_lines(module->ptx))
+        session_note("the program has no lines, so reports have those of its PTX; " BUILD_ADVICE);
     if (!launch_place_variables(module->ptx))
         session_refuse(REFUSED_INCOMPLETE, "the variables of %s cannot be placed",
                        module->ptx->file);

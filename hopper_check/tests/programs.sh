@@ -78,6 +78,8 @@ expect 4 'hazard: overwritten' ./no_barrier
 build barrier race $ptx -DBARRIER
 expect 0 'clean' ./barrier
 expect 4 'global-bounds' ./faults bounds
+"$nvcc" $ptx -o no_lines "$here/programs/saxpy.cu" || exit 2
+expect 0 'has no lines, so reports have those of its PTX; compile it with: nvcc' ./no_lines
 
 # PTX, however it is compressed, and beside machine code.
 for mode in none size speed; do

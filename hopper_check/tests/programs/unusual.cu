@@ -82,8 +82,23 @@ __global__ void last_block(const int *in, int *part, int *counter, int *sum) {
             *sum += part[i];
 }
 
+// All CTAs meet, twice.
+__global__ void whole_grid(const int *in, int *part, int *sum) {
+    const auto grid = cg::this_grid();
+    const auto block = cg::this_thread_block();
+    const auto warp = cg::tiled_partition<32>(block);
+    const int total = cg::reduce(warp, in[grid.thread_rank()], cg::plus<int>());
+    if (warp.thread_rank() == 0) part[grid.thread_rank() / 32] = total;
+    grid.sync();
+    if (grid.thread_rank() == 0)
+        for (int i = 0; i < N / 32; ++i)
+            *sum += part[i];
+    grid.sync();
+    if (grid.thread_rank() == N - 1) *sum *= 2;
+}
+
 int main() {
-    int *in, *sum, *part, *counter, host[N], wanted = 0, found[4] = {};
+    int *in, *sum, *part, *counter, host[N], wanted = 0, found[5] = {};
     for (int i = 0; i < N; ++i)
         wanted += host[i] = i * i % 17;
     cudaMalloc(&in, sizeof host);
@@ -97,8 +112,19 @@ int main() {
     pipeline<<<1, THREADS>>>(in, sum + 1);
     barriers<<<1, THREADS>>>(in, sum + 2);
     last_block<<<N / THREADS, THREADS>>>(in, part, counter, sum + 3);
+    int *last = sum + 4;
+    void *arguments[] = {&in, &part, &last};
+    cudaLaunchCooperativeKernel((const void *)whole_grid, dim3(N / THREADS), dim3(THREADS),
+                                arguments, 0, nullptr);
+    if (cudaLaunchCooperativeKernel((const void *)whole_grid, dim3(100000), dim3(THREADS),
+                                    arguments, 0, nullptr) != cudaErrorCooperativeLaunchTooLarge)
+        return 2;
+    cudaGetLastError();
     cudaMemcpy(found, sum, sizeof found, cudaMemcpyDeviceToHost);
+    wanted *= 2;
     for (int i = 0; i < 4; ++i)
+        found[i] *= 2;
+    for (int i = 0; i < 5; ++i)
         if (found[i] != wanted) return printf("sum %d is %d and not %d\n", i, found[i], wanted), 1;
     return printf("right\n"), cudaGetLastError() != cudaSuccess;
 }
