@@ -38,6 +38,8 @@ void program_options_help(FILE *out) {
         "  --elect any              elect.sync takes the lane that the schedule says\n"
         "                           (default lowest)\n"
         "  --doubtful on|off        also the rules that are in doubt (default off)\n"
+        "  --follow all             who reads which memory, also where a launch writes none of it\n"
+        "                           (default written)\n"
         "  --step-limit N, --branch-limit N   as of run\n"
         "\n"
         "Ends with 0: clean; 1: the program failed, and nothing was reported; 2: it cannot be run\n"
@@ -108,6 +110,7 @@ static bool parse_option(const char *name, const char *value, struct program_opt
         return small_number(name, value, 0, 255, &o->error_exitcode);
     if (!strcmp(name, "--elect")) return choice(name, value, "any", "lowest", &o->elect_any);
     if (!strcmp(name, "--doubtful")) return choice(name, value, "on", "off", &o->doubtful);
+    if (!strcmp(name, "--follow")) return choice(name, value, "all", "written", &o->follow_all);
     if (!strcmp(name, "--json")) return (o->json = value) != NULL;
     if (!strcmp(name, "--sarif")) return (o->sarif = value) != NULL;
     if (!strcmp(name, "--log-file")) return (o->log_file = value) != NULL;

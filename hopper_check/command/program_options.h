@@ -26,6 +26,7 @@ struct program_options {
     int sms;
     uint64_t step_limit, branch_limit, launch_limit; /* launch_limit: seconds; 0: any */
     bool elect_any, doubtful;
+    bool follow_all; /* memory that a launch only reads, too */
     int error_exitcode, print_limit;
     const char *json, *sarif, *log_file, *suppressions;
 };

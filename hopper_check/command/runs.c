@@ -55,6 +55,7 @@ static void become(const struct program_options *o, int i, const char *path) {
     say(ENVIRONMENT_SECONDS, o->launch_limit);
     say(ENVIRONMENT_ELECT, o->elect_any);
     say(ENVIRONMENT_DOUBTFUL, o->doubtful);
+    say(ENVIRONMENT_FOLLOW, o->follow_all);
     if (i > 0) {
         const int nowhere = open("/dev/null", O_RDWR);
         dup2(nowhere, STDIN_FILENO);

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "runtime/session.h"
 #include "sim/core/global_memory.h"
 #include "sim/models/tensor_map.h"
 
@@ -136,9 +137,11 @@ static int written_operand(const char *opcode) {
     return begins(opcode, "tensormap.") ? 0 : -1;
 }
 
-/* Of [a + offset] and of [map, {coordinates}] the first part. */
+/* Of [a + offset] and of [map, {coordinates}] the first part. One that was made of numbers from
+ * memory alone may be any. */
 static source_set address_sources(struct flow *flow, const struct ptx_operand *o) {
-    return sources(flow, o->kind == OPERAND_ADDRESS ? &o->part[0] : o);
+    const source_set set = sources(flow, o->kind == OPERAND_ADDRESS ? &o->part[0] : o);
+    return set == HALF ? ANY : set;
 }
 
 /* Functions that write nothing that a kernel reads. */
@@ -148,6 +151,12 @@ static bool is_harmless_call(const struct ptx_instruction *s) {
             (!strcmp(s->operand[i].name, "vprintf") || !strcmp(s->operand[i].name, "__assertfail")))
             return true;
     return false;
+}
+
+/* Two halves make a whole: {low, high}, or the one moved beside the other. */
+static bool puts_together(const struct ptx_instruction *s) {
+    return s->operand[1].kind == OPERAND_VECTOR || begins(s->opcode, "or.b64") ||
+           begins(s->opcode, "bfi.b64") || begins(s->opcode, "xor.b64");
 }
 
 static void follow(struct flow *flow, const struct ptx_instruction *s) {
@@ -166,10 +175,7 @@ static void follow(struct flow *flow, const struct ptx_instruction *s) {
     }
     for (int i = 1; i < s->operands; ++i)
         set |= sources(flow, &s->operand[i]);
-    if (set & HALF && bytes_of(flow, &s->operand[0]) >= sizeof(uint64_t)) {
-        set &= ~HALF;
-        if (s->operand[1].kind == OPERAND_VECTOR) set |= ANY; /* two halves make a whole */
-    }
+    if (set & HALF && puts_together(s)) set |= ANY;
     give(flow, &s->operand[0], set);
 }
 
@@ -213,10 +219,19 @@ static void let_write_map_at(const unsigned char *at) {
     if (global_cells_of(map, &offset, &bytes)) let_write_maps(map, bytes - offset);
 }
 
+static void refuse(const char *label) {
+    session_refuse(REFUSED_INCOMPLETE,
+                   "a launch writes to %s by an address whose origin was mistaken: --follow all "
+                   "follows all memory, and takes longer",
+                   label);
+}
+
 void outputs_apply(const struct outputs *o, const struct ptx_function *f,
                    const unsigned char *parameters) {
-    global_let_write((o->stored & ANY) != 0);
-    if (o->stored & ANY) return;
+    const bool all = session_get()->follow_all || (o->stored & ANY) != 0;
+    global_unforeseen = refuse;
+    global_let_write(all);
+    if (all) return;
     for (int i = 0; i < o->sources; ++i) {
         const struct source *const s = &o->source[i];
         if (!(o->stored >> i & 1)) continue;

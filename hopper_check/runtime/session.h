@@ -17,6 +17,7 @@ struct session {
     uint64_t seed, step_limit, branch_limit;
     double launch_limit; /* seconds that a launch may take; 0: any */
     bool elect_any, doubtful;
+    bool follow_all; /* memory that a launch only reads, too */
 };
 
 /* Opens the simulator at the first call. A program that hopper_check has not started ends here. */

@@ -30,7 +30,7 @@ expect() {
 
 # shellcheck disable=SC2086 # $ptx is a list of options
 {
-for program in saxpy race host product unusual faults; do build $program $program $ptx; done
+for program in saxpy race host product unusual pointers faults; do build $program $program $ptx; done
 build blas blas $ptx -lcublas -lcublasLt
 build driver driver $ptx -lcuda
 
@@ -40,6 +40,9 @@ expect 0 'checked: 6 runs, 6 launches, 121584 instructions' ./saxpy
 expect 0 'checked: 1 run, 1 launch, ' --schedule late ./saxpy
 expect 0 'clean' ./product
 expect 0 'clean' ./unusual
+expect 0 'clean' ./pointers
+expect 4 'global-bounds' ./pointers beyond
+expect 0 'clean' --follow all ./pointers
 expect 0 'clean' ./host
 expect 0 'it is that of a model' ./host
 expect 0 'clean' ./blas

@@ -113,6 +113,8 @@ static inline bool inside(const struct allocation *a, uintptr_t address, size_t 
     return address - a->base < a->bytes && bytes <= a->bytes - (address - a->base);
 }
 
+void (*global_unforeseen)(const char *label);
+
 void global_let_write(bool all) {
     for (int i = 0; i < allocation_count; ++i)
         allocations[i].kind = all && allocations[i].writable ? GLOBAL_WRITABLE : GLOBAL_INPUT;
@@ -150,6 +152,7 @@ static __attribute__((noinline)) enum global_kind check_slowly(uintptr_t address
         return GLOBAL_REFUSED;
     }
     if (access == SIM_WRITE && found->kind != GLOBAL_WRITABLE) {
+        if (found->writable && global_unforeseen) global_unforeseen(found->label);
         sim_hazard("global-read-only", NULL,
                    "write of %zu bytes to %s + %zu, an input\n"
                    "    Results go to D or the workspace: is it the right pointer?",
