@@ -68,6 +68,8 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
     return cudaSuccess;
 }
 
+/* Where managed memory lies is a matter of speed. CUDA 13 has another way to say it. */
+#if CUDART_VERSION >= 13000
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct cudaMemLocation location,
                                  unsigned flags, cudaStream_t stream) {
     (void)pointer, (void)bytes, (void)location, (void)flags, (void)stream;
@@ -79,6 +81,19 @@ cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvi
     (void)pointer, (void)bytes, (void)advice, (void)location;
     return cudaSuccess;
 }
+#else
+cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device,
+                                 cudaStream_t stream) {
+    (void)pointer, (void)bytes, (void)device, (void)stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                          int device) {
+    (void)pointer, (void)bytes, (void)advice, (void)device;
+    return cudaSuccess;
+}
+#endif
 
 /* ---- copies ---- */
 
