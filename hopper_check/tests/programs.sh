@@ -125,6 +125,7 @@ expect 2 'there is no program ./nowhere' ./nowhere
 expect 2 'needs as many SMs, and there are 1' --sms 1 ./product
 # Too long, before it begins and once it has.
 expect 5 'would take about' --launch-limit 1 ./product 4096 4096 4096
+expect 5 'as its first CTAs have shown' --launch-limit 1 ./faults long
 "$check" --launch-limit any --schedule time ./product >/dev/null || failed=1
 }
 
