@@ -1,14 +1,28 @@
-# A kernel is a target: an interface library of which nothing is built, with the properties below. It is
-# called kernel_<program>[_<variant>], as is its record in C, without the type. chapter() declares those of
-# a house, declare_kernel() one; kernels.json in the build directory tells the same to programs.
+# What the build knows of chapters and kernels. Each is a target, an interface library of which nothing
+# is built, with the properties below: chapter_<program>, and kernel_<program>[_<variant>], which is the
+# name of the kernel's record in C, too, without the type. chapter() declares those of a house;
+# kernels.json in the build directory tells programs of the kernels.
+#
+# A house's are in the global properties HOPPER_CHAPTERS<house>, names of programs, and
+# HOPPER_KERNELS<house>, targets.
+define_property(TARGET PROPERTY CHAPTER_DIRECTORY BRIEF_DOCS "From the root")
+define_property(TARGET PROPERTY CHAPTER_KERNELS BRIEF_DOCS "Targets; the steps first, in their order")
+define_property(TARGET PROPERTY CHAPTER_TYPES BRIEF_DOCS "Of its kernels, unless one has types of its own")
+define_property(TARGET PROPERTY CHAPTER_KIND BRIEF_DOCS "The C file with the struct problem_kind")
+define_property(TARGET PROPERTY CHAPTER_RIVALS BRIEF_DOCS "CUDA and C files, and chapters")
+define_property(TARGET PROPERTY CHAPTER_FROM BRIEF_DOCS "The kernel before its first")
+define_property(TARGET PROPERTY CHAPTER_LIBRARY BRIEF_DOCS "The C file of what other projects call")
+define_property(TARGET PROPERTY CHAPTER_LACKS BRIEF_DOCS
+  "The architecture for which this CUDA toolkit cannot compile")
+
+define_property(TARGET PROPERTY KERNEL_SYMBOL BRIEF_DOCS "Its record's name, without the type")
 define_property(TARGET PROPERTY KERNEL_NAME BRIEF_DOCS "06_wgmma, or of a variant 06_wgmma:rs")
-define_property(TARGET PROPERTY KERNEL_HOUSE BRIEF_DOCS "HOPPER_HOUSE, where it was declared")
 define_property(TARGET PROPERTY KERNEL_CHAPTER BRIEF_DOCS "The chapter's directory")
 define_property(TARGET PROPERTY KERNEL_VARIANT BRIEF_DOCS "Empty: the chapter's own kernel")
 define_property(TARGET PROPERTY KERNEL_FILE BRIEF_DOCS "A .cu file, or the .c file of a SELECTION")
 define_property(TARGET PROPERTY KERNEL_MACROS BRIEF_DOCS "MACRO=VALUE, a list")
 define_property(TARGET PROPERTY KERNEL_TYPES BRIEF_DOCS "The element types that it is compiled for")
-define_property(TARGET PROPERTY KERNEL_STEP BRIEF_DOCS "Does a tour run it?")
+define_property(TARGET PROPERTY KERNEL_STEP BRIEF_DOCS "Is it run where no variant is asked for, as by a tour?")
 define_property(TARGET PROPERTY KERNEL_TRACED BRIEF_DOCS "Can it record a timeline?")
 define_property(TARGET PROPERTY KERNEL_FROM BRIEF_DOCS "Of a chapter's first kernel, the one before")
 define_property(TARGET PROPERTY KERNEL_KIND BRIEF_DOCS "The C file with its struct problem_kind")
@@ -16,22 +30,31 @@ define_property(TARGET PROPERTY KERNEL_GPUS BRIEF_DOCS "The number of GPUs that 
 define_property(TARGET PROPERTY KERNEL_PTX BRIEF_DOCS
   "The lowest compute capability of the GPUs with code for it; 0: that of KERNEL_ARCH alone")
 define_property(TARGET PROPERTY KERNEL_ARCH BRIEF_DOCS "The architecture of its machine code")
+# Then, for a backend, sim or gpu: the object libraries that it is compiled to, KERNEL_OBJECTS_<backend>;
+# those with the recorder in them, KERNEL_TRACES_<backend>; and KERNEL_KINDS_<backend>, its kind's and
+# behind that those of the kind's rivals.
 
 # declare_kernel(chapter variant file PROPERTY value...): for example
 #
 #   declare_kernel(06_wgmma rs 06_wgmma/rs.cu TYPES fp16 bf16 STEP true)
 #
-# Sets `declared` in the caller: the target.
+# TARGET is what the target is called where that is not the symbol. Sets `declared` in the caller: the
+# target.
 function(declare_kernel chapter variant file)
-  cmake_parse_arguments(PARSE_ARGV 3 ARG "" "STEP;TRACED;FROM;KIND;GPUS;PTX;ARCH" "MACROS;TYPES")
+  cmake_parse_arguments(PARSE_ARGV 3 ARG ""
+    "TARGET;STEP;TRACED;FROM;KIND;GPUS;PTX;ARCH" "MACROS;TYPES")
   cmake_path(GET chapter FILENAME name)
-  set(kernel kernel_${name})
+  set(symbol kernel_${name})
   if(variant)
-    string(APPEND kernel _${variant})
+    string(APPEND symbol _${variant})
     string(APPEND name :${variant})
   endif()
+  set(kernel ${symbol})
+  if(ARG_TARGET)
+    set(kernel ${ARG_TARGET})
+  endif()
   add_library(${kernel} INTERFACE)
-  set_target_properties(${kernel} PROPERTIES KERNEL_NAME ${name} KERNEL_HOUSE "${HOPPER_HOUSE}"
+  set_target_properties(${kernel} PROPERTIES KERNEL_SYMBOL ${symbol} KERNEL_NAME ${name}
     KERNEL_CHAPTER ${chapter} KERNEL_VARIANT "${variant}" KERNEL_FILE ${file}
     KERNEL_STEP false KERNEL_TRACED false KERNEL_GPUS 1 KERNEL_PTX 0 KERNEL_ARCH 90a)
   foreach(property IN ITEMS STEP TRACED FROM KIND GPUS PTX ARCH MACROS TYPES)
@@ -42,12 +65,18 @@ function(declare_kernel chapter variant file)
   set(declared ${kernel} PARENT_SCOPE)
 endfunction()
 
-# Sets in the caller, for each of these properties of a kernel, the variable with its name in small
-# letters: get_kernel(${kernel} FILE TYPES) sets file and types.
+# Set in the caller, for each of these properties, the variable with its name in small letters:
+# get_kernel(${kernel} FILE TYPES) sets file and types, get_chapter(${program} KIND) sets kind.
 macro(get_kernel kernel)
-  foreach(get_kernel_property IN ITEMS ${ARGN})
-    string(TOLOWER ${get_kernel_property} get_kernel_variable)
-    get_property(${get_kernel_variable} TARGET ${kernel} PROPERTY KERNEL_${get_kernel_property})
+  foreach(get_property IN ITEMS ${ARGN})
+    string(TOLOWER ${get_property} get_variable)
+    get_property(${get_variable} TARGET ${kernel} PROPERTY KERNEL_${get_property})
+  endforeach()
+endmacro()
+macro(get_chapter program)
+  foreach(get_property IN ITEMS ${ARGN})
+    string(TOLOWER ${get_property} get_variable)
+    get_property(${get_variable} TARGET chapter_${program} PROPERTY CHAPTER_${get_property})
   endforeach()
 endmacro()
 
@@ -72,11 +101,10 @@ endfunction()
 function(write_kernels)
   set(rows "")
   foreach(house IN ITEMS "" _beyond _library)
-    get_property(kernels GLOBAL PROPERTY HOPPER_KERNEL_TARGETS${house})
+    get_property(kernels GLOBAL PROPERTY HOPPER_KERNELS${house})
+    string(REGEX REPLACE "^_" "" house "${house}")
     foreach(kernel IN LISTS kernels)
-      get_kernel(${kernel} NAME HOUSE CHAPTER VARIANT FILE MACROS TYPES STEP TRACED FROM KIND GPUS PTX
-        ARCH)
-      string(REGEX REPLACE "^_" "" house "${house}")
+      get_kernel(${kernel} NAME CHAPTER VARIANT FILE MACROS TYPES STEP TRACED FROM KIND GPUS PTX ARCH)
       foreach(member IN ITEMS variant from kind)
         to_json_word(${member} "${${member}}")
       endforeach()
