@@ -1,6 +1,6 @@
 /*
  * rivals_flash.cu: FlashAttention-3, which the kernels of this chapter are timed beside; on the
- * GPU, in a build that names a checkout (HOPPER_FLASH_ATTENTION). common/gpu/rivals compiles its
+ * GPU, in a build that names a checkout (HOPPER_FLASH_ATTENTION). beyond/cmake compiles its
  * kernels. Here they are called as its Python interface calls them if flash_attn_func() is given
  * the operands, the scale and the mask.
  */
