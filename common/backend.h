@@ -177,7 +177,7 @@ double backend_expected_seconds(const struct gemm_kernel *kernel, int m, int n, 
 /* ---- runs that find mistakes in a kernel; simulator only ---- */
 
 enum { MOST_LAUNCHES = 64 }; /* of a run: --launches of both backends */
-enum { CHECK_SETTINGS = 8, KIND_OPTIONS = 4 /* of a kind, at most */, MOST_CHECK_RUNS = 256 };
+enum { CHECK_SETTINGS = 8, KIND_OPTIONS = 5 /* of a kind, at most */, MOST_CHECK_RUNS = 256 };
 
 /* One run: a problem, and the settings of the run. */
 struct check_run {

@@ -172,6 +172,7 @@ static enum exit_code open_with(struct experiment *e, const struct backend_info 
         complain("no memory for the matrices; choose smaller sizes");
         return EXIT_NO_DEVICE;
     }
+    kind_fill_gaps(&e->kind, &e->operands);
     operands_set_d(&e->operands, (int)is.d_rows, (int)is.d_columns);
     e->kind.problem.operands = &e->operands;
     if (sets == 0) sets = buffers_sets(&e->operands, device, count + MAX_BASELINES);
@@ -274,7 +275,7 @@ bool experiment_check_output(struct experiment *e, const char *what,
     const struct output_view view = {
         .what = what,
         .label = "D",
-        .kernel = kernel,
+        .kernel = operands->d_rows == e->size.m ? kernel : NULL, /* other rows, other tiles */
         .memory = e->view,
         .guard = e->buffers.guard,
         .rows = operands->d_rows,

@@ -111,20 +111,22 @@ static void test_grouped(const struct gemm_kernel *kernel) {
 
 /* ---- 16 ---- */
 
-enum { QUERIES = 200, KEYS = 150, HEAD = 128 };
+enum { QUERIES = 200, KEYS = 150, HEAD = 128, HEADS = 4 /* the most, of all sequences */ };
 
-/* O and LSE of a query, in fp64. */
+/* O and LSE of a query, in fp64. `head` counts those of all sequences, which lie side by side in Q,
+ * K and O, and one after another in V. */
 static double attend(const struct attention_problem *of, const struct matrix *q,
                      const struct matrix *k, const struct matrix *v, int row, int head,
                      double o[HEAD]) {
-    const int kv = head * of->kv_heads / of->heads,
-              seen = of->causal ? row + KEYS - QUERIES + 1 : KEYS;
+    const int sequence = head / of->heads, sharing = of->heads / of->kv_heads;
+    const int kv = head % of->heads / sharing, kv_of_all = sequence * of->kv_heads + kv;
+    const int seen = of->causal ? row + KEYS - QUERIES + 1 : KEYS;
     double exponent[KEYS], max = -INFINITY, sum = 0;
     memset(o, 0, HEAD * sizeof *o);
     for (int key = 0; key < seen; ++key) {
         double score = 0;
         for (int i = 0; i < HEAD; ++i)
-            score += at(q, row, head * HEAD + i) * at(k, key, kv * HEAD + i);
+            score += at(q, row, head * HEAD + i) * at(k, key, kv_of_all * HEAD + i);
         exponent[key] = score * (double)of->scale;
         max = fmax(max, exponent[key]);
     }
@@ -132,7 +134,7 @@ static double attend(const struct attention_problem *of, const struct matrix *q,
         const double power = exp2(exponent[key] - max);
         sum += power;
         for (int i = 0; i < HEAD; ++i)
-            o[i] += power * at(v, key, kv * HEAD + i);
+            o[i] += power * at(v, sequence * KEYS + key, kv * HEAD + i);
     }
     for (int i = 0; i < HEAD && seen > 0; ++i)
         o[i] /= sum;
@@ -140,17 +142,26 @@ static double attend(const struct attention_problem *of, const struct matrix *q,
 }
 
 static void test_attention(const struct gemm_kernel *kernel) {
-    const struct attention_problem of[2] = {
-        {.heads = 1, .kv_heads = 1, .causal = true, .scale = 0.0625f},
-        {.heads = 4, .kv_heads = 2, .causal = false, .scale = 0.03125f}};
+    const struct attention_problem of[2] = {{.batch = 1,
+                                             .heads = 1,
+                                             .kv_heads = 1,
+                                             .strides = {HEAD, HEAD, KEYS * HEAD, HEAD},
+                                             .causal = true,
+                                             .scale = 0.0625f},
+                                            {.batch = 2,
+                                             .heads = 2,
+                                             .kv_heads = 1,
+                                             .strides = {2 * HEAD, HEAD, KEYS * HEAD, 2 * HEAD},
+                                             .causal = false,
+                                             .scale = 0.03125f}};
     struct matrix q[2], k[2], v[2], o[2];
     struct gemm_problem p[2];
-    float *const lse = filled(sizeof(float[4 * QUERIES]), 0xff);
+    float *const lse = filled(sizeof(float[HEADS * QUERIES]), 0xff);
     for (int i = 0; i < 2; ++i) {
-        q[i] = matrix_of(QUERIES, of[i].heads * HEAD, true);
-        k[i] = matrix_of(KEYS, of[i].kv_heads * HEAD, true);
-        v[i] = matrix_of(KEYS, of[i].kv_heads * HEAD, true);
-        o[i] = matrix_of(QUERIES, of[i].heads * HEAD, false);
+        q[i] = matrix_of(QUERIES, of[i].batch * of[i].heads * HEAD, true);
+        k[i] = matrix_of(KEYS, of[i].batch * of[i].kv_heads * HEAD, true);
+        v[i] = matrix_of(of[i].batch * KEYS, of[i].kv_heads * HEAD, true);
+        o[i] = matrix_of(QUERIES, of[i].batch * of[i].heads * HEAD, false);
         p[i] = (struct gemm_problem){.m = QUERIES,
                                      .n = KEYS,
                                      .k = HEAD,
@@ -162,14 +173,15 @@ static void test_attention(const struct gemm_kernel *kernel) {
                                      .d = o[i].memory,
                                      .of_kind = &of[i]};
         p[i].matrix[VALUES] = (struct gemm_matrix){v[i].memory, v[i].columns};
-        p[i].matrix[LSE] = (struct gemm_matrix){put(lse, sizeof(float[4 * QUERIES])), QUERIES};
+        p[i].matrix[LSE] = (struct gemm_matrix){put(lse, sizeof(float[HEADS * QUERIES])), QUERIES};
     }
     run_two(kernel, p);
     for (int i = 0; i < 2; ++i) {
         double far = 0, lse_far = 0, row_of_o[HEAD];
         fetch(&o[i]);
-        if (!backend_copy_out(lse, p[i].matrix[LSE].memory, sizeof(float[4 * QUERIES]))) exit(1);
-        for (int head = 0; head < of[i].heads; ++head)
+        if (!backend_copy_out(lse, p[i].matrix[LSE].memory, sizeof(float[HEADS * QUERIES])))
+            exit(1);
+        for (int head = 0; head < of[i].batch * of[i].heads; ++head)
             for (int row = 0; row < QUERIES; ++row) {
                 const double is = attend(&of[i], &q[i], &k[i], &v[i], row, head, row_of_o);
                 const double got = lse[head * QUERIES + row];

@@ -1,9 +1,10 @@
 /*
- * harness_units.c: the harness's parts: 16-bit codecs, inputs, the error bound, statistics, and the
- * JSON reader of these tests.
+ * harness_units.c: the harness's parts: 16-bit codecs, inputs, the error bound, rows that belong to
+ * nothing, statistics, and the JSON reader of these tests.
  */
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,7 @@
 #include "harness/inputs.h"
 #include "harness/reference.h"
 #include "harness/statistics.h"
-#include "harness/stored.h"
+#include "harness/verify.h"
 #include "tests/harness/harness_command.h"
 #include "tools/json/json.h"
 
@@ -208,6 +209,40 @@ static void check_statistics(void) {
            "half_ulp");
 }
 
+/* Rows of an output that belong to nothing have to be as they were, whatever its samples say. */
+enum { ROWS = 5, COLUMNS = 3, PITCH = 8, GAP = 2 };
+static bool is_gap(const void *of, int row) {
+    (void)of;
+    return row == GAP;
+}
+
+static void check_gaps(void) {
+    struct sample samples[ROWS * COLUMNS];
+    uint16_t d[ROWS * PITCH];
+    for (int i = 0; i < ROWS * COLUMNS; ++i)
+        samples[i] = (struct sample){i / COLUMNS, i % COLUMNS, 1};
+    const struct reference reference = {
+        .complete = true, .samples = samples, .count = ROWS * COLUMNS, .is_gap = is_gap};
+    const struct output_view view = {.what = "a test",
+                                     .label = "D",
+                                     .memory = d,
+                                     .rows = ROWS,
+                                     .columns = COLUMNS,
+                                     .ld = PITCH,
+                                     .type = GEMM_BF16,
+                                     .exact = true};
+    for (int broken = -1; broken < ROWS * PITCH; ++broken) {
+        for (int i = 0; i < ROWS * PITCH; ++i) {
+            const bool is_element = i % PITCH < COLUMNS && i / PITCH != GAP;
+            d[i] = is_element ? float_to_bf16(1) : OUTPUT_POISON;
+        }
+        if (broken >= 0) d[broken] = float_to_bf16(2);
+        const struct verdict verdict = verify_output(&view, &reference, NULL);
+        expect(verdict.verified == (broken < 0) && verdict.mismatches == (broken >= 0),
+               "element %d is broken: %lld mismatches", broken, (long long)verdict.mismatches);
+    }
+}
+
 static bool is_json(const char *text) {
     struct json value;
     char error[128];
@@ -245,6 +280,7 @@ int main(void) {
     check_reference(40, 9, 5000, INPUT_UNIFORM);
     check_reference(40, 9, 5000, INPUT_NORMAL);
     check_reference(700, 900, 600, INPUT_NORMAL);
+    check_gaps();
     check_statistics();
     check_json_reader();
     return expectations_met();
