@@ -10,7 +10,7 @@
 #include <cuda.h>
 #include <stdio.h>
 
-#include "gemm_plan.h"
+#include "services/plan.h"
 #include "gemm_types.h"
 #include "gpu/cuda_call.h"
 #include "services/batch.h"

@@ -9,6 +9,7 @@
 #include "harness/baseline_list.h"
 #include "harness/message.h"
 #include "harness/reference.h"
+#include "services/devices.h"
 #include "timeline/timeline.h"
 
 const char *kernel_label(const struct gemm_kernel *kernel, char *text, size_t size) {

@@ -15,6 +15,7 @@
 #include "harness/reference.h"
 #include "harness/registry.h"
 #include "harness/timing.h"
+#include "services/devices.h"
 #include "timeline/timeline.h"
 
 const char *const type_names[ELEMENT_TYPES] = {"fp16", "bf16", "e4m3", "w4a8"};

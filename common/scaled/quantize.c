@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "element_codec.h"
+#include "harness/element_codec.h"
 #include "harness/allocate.h"
 #include "harness/parallel.h"
 #include "scaled/w4_block.h"

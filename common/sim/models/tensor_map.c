@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gemm_plan.h"
+#include "services/plan.h"
 #include "gemm_types.h"
 #include "services/batch.h"
 

@@ -18,6 +18,7 @@
 #include "harness/options.h"
 #include "harness/output_file.h"
 #include "harness/registry.h"
+#include "services/devices.h"
 #include "sim/core/simulation.h"
 
 enum { FAILURES = 4 };

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "gemm_plan.h"
+#include "services/plan.h"
 #include "services/batch.h"
 #include "sim/models/tensor_map.h"
 #include "tests/support/expect.h"
