@@ -9,7 +9,7 @@
 #include "kind_options.h"
 #include "harness/allocate.h"
 #include "harness/message.h"
-#include "harness/near.h"
+#include "harness/nearest_name.h"
 #include "harness/output_file.h"
 #include "harness/problem_kind.h"
 #include "harness/reference.h"
