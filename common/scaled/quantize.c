@@ -3,6 +3,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "harness/element_codec.h"
 #include "harness/allocate.h"
@@ -13,7 +14,9 @@ static bool is_whole(const struct operands *o) {
     return o->input == INPUT_INTEGER || o->input == INPUT_ZEROS;
 }
 
-static bool is_of_tensors(const struct operands *o) { return o->format == &tensors_format; }
+static bool is_of_tensors(const struct operands *o) {
+    return strcmp(o->format->scales, "tensor") == 0;
+}
 
 static int blocks_of(int extent) { return ceil_div(extent, SCALE_BLOCK); }
 

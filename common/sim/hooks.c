@@ -37,7 +37,7 @@ static void launch_begins(void) {
     shadow_too_weak = too_weak;
     shadow_uncommitted = tma_store_uncommitted;
     release_launch_begins();
-    launch_order_launch_begins();
+    launch_order_begins();
     global_shadow_launch_begins();
     map_order_launch_begins();
     tma_maps_launch_begins();

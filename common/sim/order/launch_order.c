@@ -27,7 +27,7 @@ static struct sim_known **list_of(struct sim_place place) {
     return &before[place.launch * sim.devices + place.device];
 }
 
-void launch_order_launch_begins(void) {
+void launch_order_begins(void) {
     storage_clear(&world);
     free(before);
     rows = sim.launches * sim.devices;

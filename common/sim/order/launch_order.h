@@ -11,7 +11,7 @@
 
 #include "sim/order/release.h"
 
-void launch_order_launch_begins(void);
+void launch_order_begins(void);
 /* All threads of the cluster have ended, and its asynchronous work is complete. */
 void launch_order_retire(struct sim_cluster *cluster);
 
