@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "gemm_selection.h"
+#include "services/selection.h"
 
 enum { COST_BK = 64 /* of a k-tile: rows of 128 bytes */ };
 

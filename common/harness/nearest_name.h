@@ -1,8 +1,8 @@
 /*
- * near.h: the name that a misspelt one was meant to be.
+ * nearest_name.h: the name that a misspelt one was meant to be.
  */
-#ifndef HARNESS_NEAR_H
-#define HARNESS_NEAR_H
+#ifndef HARNESS_NEAREST_NAME_H
+#define HARNESS_NEAREST_NAME_H
 
 /* Begin with {.text = what was typed}; then consider every name there is. */
 struct near {

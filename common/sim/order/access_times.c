@@ -1,8 +1,8 @@
 /*
- * when.c: a table in which a later access may take an earlier one's place: of a long run the recent
- * accesses are known, and it is these that hazards are about.
+ * access_times.c: a table in which a later access may take an earlier one's place: of a long run
+ * the recent accesses are known, and it is these that hazards are about.
  */
-#include "sim/order/when.h"
+#include "sim/order/access_times.h"
 
 #include <stdlib.h>
 
@@ -24,25 +24,25 @@ static struct when *entry(int cluster, int slot, uint32_t epoch, uint16_t site) 
     return &table[hash >> 14];
 }
 
-void when_begin(void) {
+void access_times_begin(void) {
     table = host_zeroed(ENTRIES, sizeof *table, "the times of accesses");
     for (int i = 0; i < ENTRIES; ++i)
         table[i].cluster = -1;
 }
 
-void when_end(void) {
+void access_times_end(void) {
     free(table);
     table = NULL;
 }
 
-void when_note(const struct sim_thread *thread, int slot, uint32_t epoch, uint16_t site) {
+void access_times_note(const struct sim_thread *thread, int slot, uint32_t epoch, uint16_t site) {
     if (!table) return;
     const int cluster = thread->cta->cluster->index;
     *entry(cluster, slot, epoch, site) =
         (struct when){sim_now(), epoch, cluster, (uint16_t)slot, site};
 }
 
-uint64_t when_of(int cluster, int slot, uint32_t epoch, uint16_t site) {
+uint64_t access_time_of(int cluster, int slot, uint32_t epoch, uint16_t site) {
     if (!table) return SIDE_UNKNOWN;
     const struct when *const found = entry(cluster, slot, epoch, site);
     const bool same = found->cluster == cluster && found->slot == slot && found->epoch == epoch &&

@@ -1,4 +1,4 @@
-#include "harness/near.h"
+#include "harness/nearest_name.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "harness/said.h"
+#include "harness/hazard_reports.h"
 
 #include <limits.h>
 #include <stdbool.h>
@@ -104,7 +104,7 @@ static bool place_of(const char *directory, char place[PATH_MAX]) {
 }
 
 const char *docs_from(const char *directory, char *text, size_t size) {
-    static const char below[] = "/common/harness/said.c", file[] = __FILE__;
+    static const char below[] = "/common/harness/hazard_reports.c", file[] = __FILE__;
     char root[PATH_MAX], from[PATH_MAX], book[PATH_MAX];
     const size_t length = strlen(file), tail = sizeof below - 1;
     if (length <= tail || strcmp(file + length - tail, below) != 0) return NULL;

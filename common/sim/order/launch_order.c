@@ -1,5 +1,5 @@
 /*
- * earlier.c: order between launches that follow each other on each of several devices.
+ * launch_order.c: order between launches that follow each other on each of several devices.
  *
  * For each launch of each device there is a list of what comes before its beginning: the clocks of
  * the clusters of the launch before, which are complete, what their threads have acquired, and what
@@ -7,7 +7,7 @@
  * and whoever acquires from a thread need not carry them: which launch the thread belongs to is
  * enough.
  */
-#include "sim/order/earlier.h"
+#include "sim/order/launch_order.h"
 
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
-#include "sim/order/known.h"
+#include "sim/order/known_clocks.h"
 
 static const uint32_t COMPLETE = INT32_MAX; /* later than any epoch; clocks compare signed */
 
@@ -27,7 +27,7 @@ static struct sim_known **list_of(struct sim_place place) {
     return &before[place.launch * sim.devices + place.device];
 }
 
-void earlier_launch_begins(void) {
+void launch_order_begins(void) {
     storage_clear(&world);
     free(before);
     rows = sim.launches * sim.devices;
@@ -58,7 +58,7 @@ static void close_list(struct sim_known **list) {
     }
 }
 
-void earlier_retire(struct sim_cluster *cluster) {
+void launch_order_retire(struct sim_cluster *cluster) {
     struct sim_place next = sim_place_at(cluster->index, 0);
     if (++next.launch == sim.launches) return;
     struct sim_known **const list = list_of(next);
@@ -78,8 +78,8 @@ static bool has(const struct sim_known *list, int cluster, int slot, uint32_t ep
     return sync && sim_clock_get(for_async_proxy ? &sync->g : &sync->c, slot) >= epoch;
 }
 
-bool earlier_knows(const struct sim_thread *thread, int cluster, int slot, uint32_t epoch,
-                   bool for_async_proxy) {
+bool launch_order_knows(const struct sim_thread *thread, int cluster, int slot, uint32_t epoch,
+                        bool for_async_proxy) {
     if (sim.launches < 2) return false;
     if (has(*list_of(sim_place_of(thread)), cluster, slot, epoch, for_async_proxy)) return true;
     for (const struct sim_known *k = thread->known; k; k = k->next)

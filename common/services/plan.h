@@ -1,5 +1,5 @@
 /*
- * gemm_plan.h: the launches of a problem, kept so that they can be repeated on other matrices.
+ * plan.h: the launches of a problem, kept so that they can be repeated on other matrices.
  *
  * Most of what a launch function works out depends on m, n, k, the leading dimensions and the
  * device: the grid, the launch's attributes, the tensor maps except for their addresses. A plan
@@ -8,8 +8,8 @@
  * To repeat a stored launch, copy it, set stream and pointers, move the maps, and call
  * gemm_launch_planned().
  */
-#ifndef GEMM_PLAN_H
-#define GEMM_PLAN_H
+#ifndef SERVICES_PLAN_H
+#define SERVICES_PLAN_H
 
 #include "gemm.h"
 

@@ -1,5 +1,5 @@
-/* known.c: what a thread knows of threads in other clusters. */
-#include "sim/order/known.h"
+/* known_clocks.c: what a thread knows of threads in other clusters. */
+#include "sim/order/known_clocks.h"
 
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"

@@ -1,5 +1,5 @@
 /*
- * gemm_selection.h: for a chapter that chooses among its kernels: what the choice may ask the
+ * selection.h: for a chapter that chooses among its kernels: what the choice may ask the
  * backend (host thread).
  *
  * Such a chapter's record is a struct gemm_kernel whose launch() runs one of the others:
@@ -10,8 +10,8 @@
  *             predicted times: select()'s is the first. Returns how many. NULL: there is no such
  *             order
  */
-#ifndef GEMM_SELECTION_H
-#define GEMM_SELECTION_H
+#ifndef SERVICES_SELECTION_H
+#define SERVICES_SELECTION_H
 
 #include "gemm.h"
 

@@ -1,12 +1,12 @@
 /*
- * known.h: what a thread knows of threads in other clusters, and what it passes on.
+ * known_clocks.h: what a thread knows of threads in other clusters, and what it passes on.
  *
  * A cluster's clocks (clock.h) have entries for its own threads and units alone. Order between
  * clusters goes through words of global memory (release.h), and few kernels have it: so whatever
  * arrives from another cluster is kept as that cluster's clocks, in a list that is empty otherwise.
  */
-#ifndef SIM_ORDER_KNOWN_H
-#define SIM_ORDER_KNOWN_H
+#ifndef SIM_ORDER_KNOWN_CLOCKS_H
+#define SIM_ORDER_KNOWN_CLOCKS_H
 
 #include "sim/core/threads.h"
 

@@ -1,4 +1,4 @@
-#include "harness/selection.h"
+#include "harness/lap.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,14 +28,14 @@ static enum gemm_type type_in_tour(const struct kernel_entry *entry,
     return type;
 }
 
-struct selection select_kernels(struct options *options, int *next) {
+struct lap select_kernels(struct options *options, int *next) {
     const size_t room = (size_t)kernel_registry_count + 1;
-    static const char what[] = "the selection of kernels";
-    struct selection s = {.kernels = allocate(room, sizeof *s.kernels, what),
-                          .traced = allocate(room, sizeof *s.traced, what),
-                          .selected = allocate(room, sizeof *s.selected, what),
-                          .entries = allocate(room, sizeof *s.entries, what),
-                          .copies = allocate(2 * room, sizeof *s.copies, what)};
+    static const char what[] = "the kernels of a lap";
+    struct lap s = {.kernels = allocate(room, sizeof *s.kernels, what),
+                    .traced = allocate(room, sizeof *s.traced, what),
+                    .selected = allocate(room, sizeof *s.selected, what),
+                    .entries = allocate(room, sizeof *s.entries, what),
+                    .copies = allocate(2 * room, sizeof *s.copies, what)};
     const struct problem_kind *kind = NULL;
     enum gemm_type type = options->backend.type;
     enum gemm_machine machine = MACHINE_HOPPER;
@@ -65,7 +65,7 @@ struct selection select_kernels(struct options *options, int *next) {
     return s;
 }
 
-void free_selection(struct selection *s) {
+void free_lap(struct lap *s) {
     free(s->kernels);
     free(s->traced);
     free(s->selected);
@@ -73,7 +73,7 @@ void free_selection(struct selection *s) {
     free(s->copies);
 }
 
-int oldest_of(const struct selection *s) {
+int oldest_of(const struct lap *s) {
     int oldest = 0;
     for (int i = 0; i < s->count; ++i)
         if (s->entries[i]->ptx && (!oldest || s->entries[i]->ptx < oldest))
@@ -122,8 +122,8 @@ static void complain_left_out(const struct kernel_entry *const *left_out, int co
                  list, count == 1 ? "it" : "them");
 }
 
-enum exit_code leave_out(struct selection *s, const struct backend_info *device,
-                         enum gemm_type type, int gpus) {
+enum exit_code leave_out(struct lap *s, const struct backend_info *device, enum gemm_type type,
+                         int gpus) {
     const bool simulated = strcmp(device->backend, "sim") == 0;
     const struct kernel_entry **left_out =
         allocate((size_t)s->count + 1, sizeof *left_out, "the kernels that are left out");

@@ -1,8 +1,9 @@
 /*
- * said.h: what the simulator has reported, behind the table: wrapped, and with where to read on.
+ * hazard_reports.h: what the simulator has reported, behind the table: wrapped, and with where to
+ * read on.
  */
-#ifndef HARNESS_SAID_H
-#define HARNESS_SAID_H
+#ifndef HARNESS_HAZARD_REPORTS_H
+#define HARNESS_HAZARD_REPORTS_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /*
- * gemm_devices.h: launches on several devices, and copies between them (chapter 13).
+ * devices.h: launches on several devices, and copies between them (chapter 13).
  *
  * In struct gemm_kernel:
  *
@@ -7,8 +7,8 @@
  *     follows          its launches may follow each other between gemm_devices_begin() and
  *                      gemm_devices_end()
  */
-#ifndef GEMM_DEVICES_H
-#define GEMM_DEVICES_H
+#ifndef SERVICES_DEVICES_H
+#define SERVICES_DEVICES_H
 
 #include "gemm.h"
 
