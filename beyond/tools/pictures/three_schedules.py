@@ -90,11 +90,11 @@ def draw():
     assert serial.period > pingpong.period == kernel.period
     assert not any(serial.own) and not any(pingpong.own) and all(kernel.own)
     assert kernel.slack > pingpong.slack > 0
-    p = Picture("Two of three schedules never idle",
+    p = Picture("Counted by units, two of three never idle",
                 f"""In `serial.cu` the Tensor Core idles once for each 4 products, and a key
                 block takes {serial.period} cycles instead of {pingpong.period}. `kernel.cu` is no
                 faster here than `pingpong.cu`, but its exponentials end {kernel.slack} cycles
-                before the consumer's next turn instead of {pingpong.slack} (simulated, one CTA, d =
+                before the consumer's next products instead of {pingpong.slack} (simulated, one CTA, d =
                 {HEAD}, {KEYS} keys).""",
                 "Three schedules, each with the exponentials of two consumers and the Tensor Core "
                 "between them. serial: the Tensor Core multiplies queries and keys for both "
