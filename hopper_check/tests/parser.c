@@ -64,7 +64,7 @@ static void refused(const char *instruction, const char *why) {
 
 static void check_refused(void) {
     refused("add.s32 %r0, %r1, %r2;", NULL);
-    refused("mad.lo.cc.s32 %r0, %r1, %r2, %r3;", "it is not modelled");
+    refused("mad.lo.cc.s16 %r0, %r1, %r2, %r3;", "it is not modelled");
     refused("frobnicate.b32 %r0;", "it is not modelled");
     refused("add.s32 %r0, %r1, %d2;", "another size");
     refused("add.f32 %f0, %f1, 1;", "a whole number");
