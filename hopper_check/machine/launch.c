@@ -57,9 +57,18 @@ size_t launch_shared_bytes(const struct launch *l) {
 
 /* ---- variables of the module, in global memory ---- */
 
-static bool place_symbols(const struct ptx_module *m, const struct ptx_variable *v) {
+static bool place_symbols(const struct program *p, const struct ptx_variable *v) {
+    const struct ptx_module *const m = p->module;
     for (int i = 0; i < v->symbol_count; ++i) {
         const struct ptx_variable *of = NULL;
+        const struct program *function = NULL;
+        for (int j = 0; j < p->functions_called; ++j)
+            if (!strcmp(p->function_called[j]->function->name, v->symbols[i].symbol))
+                function = p->function_called[j];
+        if (function) {
+            memcpy((char *)v->memory + v->symbols[i].offset, &function, sizeof function);
+            continue;
+        }
         for (int j = 0; j < m->variables; ++j)
             if (!strcmp(m->variable[j].name, v->symbols[i].symbol)) of = &m->variable[j];
         if (!of || !of->memory) {
@@ -73,7 +82,8 @@ static bool place_symbols(const struct ptx_module *m, const struct ptx_variable 
 }
 
 /* Made anew for each launch. */
-static bool place_variables(const struct ptx_module *m) {
+static bool place_variables(const struct program *p) {
+    const struct ptx_module *const m = p->module;
     bool placed = true;
     for (int i = 0; i < m->variables; ++i) {
         struct ptx_variable *const v = &m->variable[i];
@@ -87,7 +97,7 @@ static bool place_variables(const struct ptx_module *m) {
         if (v->initial) memcpy(v->memory, v->initial, v->bytes);
     }
     for (int i = 0; i < m->variables; ++i)
-        if (m->variable[i].memory) placed &= place_symbols(m, &m->variable[i]);
+        if (m->variable[i].memory) placed &= place_symbols(p, &m->variable[i]);
     return placed;
 }
 
@@ -118,8 +128,7 @@ enum gemm_status launch_run(struct launch *l, const void *args, size_t args_byte
     launch_running = l;
     grid_loaded_bounds = ctas_of;
     enum gemm_status status = GEMM_LAUNCH_FAILED;
-    if (place_variables(l->program->module))
-        status = (gemm_launch_kernel)(&launch, args, args_bytes);
+    if (place_variables(l->program)) status = (gemm_launch_kernel)(&launch, args, args_bytes);
     free_variables(l->program->module);
     grid_loaded_bounds = bounds;
     launch_running = outer;

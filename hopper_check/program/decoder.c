@@ -108,8 +108,10 @@ const struct ptx_variable *find_variable(const struct decoder *d, const char *na
 static int symbol(struct decoder *d, const struct ptx_operand *operand, int bytes) {
     if (!strcmp(operand->name, "WARP_SZ")) return constant(d, 32, bytes);
     const struct ptx_variable *const v = find_variable(d, operand->name);
+    const struct program *const function = v ? NULL : program_called(d, operand->name);
+    if (function) return constant(d, (uintptr_t)function, bytes);
     if (!v) {
-        refuse(d, "its operand is the address of a function, or of what is not in this module");
+        refuse(d, "its operand is the address of what is not in this module");
         return 0;
     }
     const int64_t offset = (int64_t)v->offset + operand->offset;

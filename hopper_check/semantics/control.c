@@ -114,6 +114,20 @@ static int passed(struct decoder *d, const struct ptx_operand *operand) {
     return 0;
 }
 
+/* What goes to the function, and where its results go. */
+static void pass(struct decoder *d, const struct ptx_operand *results,
+                 const struct ptx_operand *parameters) {
+    const int given = parameters ? parameters->parts : 0, returned = results ? results->parts : 0;
+    d->op->flow = FLOW_CALL;
+    d->op->given = given;
+    d->op->listed = given + returned;
+    d->op->list = arena_alloc(&d->module->arena, ((size_t)d->op->listed + 1) * sizeof(int));
+    for (int i = 0; i < given; ++i)
+        d->op->list[i] = passed(d, &parameters->part[i]);
+    for (int i = 0; i < returned; ++i)
+        d->op->list[given + i] = passed(d, &results->part[i]);
+}
+
 static void decode_module_call(struct decoder *d, const struct program *callee,
                                const struct ptx_operand *results,
                                const struct ptx_operand *parameters) {
@@ -123,14 +137,8 @@ static void decode_module_call(struct decoder *d, const struct program *callee,
         refuse(d, "the function has another number of parameters");
         return;
     }
-    d->op->flow = FLOW_CALL;
+    pass(d, results, parameters);
     d->op->callee = callee;
-    d->op->listed = given + returned;
-    d->op->list = arena_alloc(&d->module->arena, ((size_t)d->op->listed + 1) * sizeof(int));
-    for (int i = 0; i < given; ++i)
-        d->op->list[i] = passed(d, &parameters->part[i]);
-    for (int i = 0; i < returned; ++i)
-        d->op->list[given + i] = passed(d, &results->part[i]);
 }
 
 static void print(const struct operation *op, struct frame *frame) {
@@ -151,12 +159,17 @@ static void decode_call(struct decoder *d) {
         results = o++;
         --left;
     }
-    if (!left || o->kind != OPERAND_SYMBOL) {
-        refuse(d, "calls through a pointer are not modelled");
+    if (!left || (o->kind != OPERAND_SYMBOL && o->kind != OPERAND_REGISTER)) {
+        refuse(d, "the function to be called is missing");
         return;
     }
     const struct ptx_operand *const parameters =
         left > 1 && o[1].kind == OPERAND_VECTOR ? &o[1] : NULL;
+    if (o->kind == OPERAND_REGISTER) {
+        pass(d, results, parameters);
+        d->op->at[0] = read_operand(d, o, 'd');
+        return;
+    }
     const struct program *const callee = program_called(d, o->name);
     if (callee) {
         decode_module_call(d, callee, results, parameters);
@@ -211,6 +224,9 @@ static void decode_griddepcontrol(struct decoder *d) {
     d->op->run = wait ? prerequisites : dependents;
 }
 
+/* One that has its list is a branch (program.c). */
+static void decode_brx(struct decoder *d) { refuse(d, "its list of targets is missing"); }
+
 /* ---- nanosleep, brkpt ---- */
 
 /* For at most twice the time: others run meanwhile. */
@@ -239,6 +255,7 @@ static const struct family families[] = {
     {"mov", decode_mov, MODELLED, "Data Movement and Conversion Instructions: mov"},
     {"trap", decode_trap, MODELLED, "Miscellaneous Instructions: trap"},
     {"call", decode_call, MODELLED, "Control Flow Instructions: call"},
+    {"brx.idx", decode_brx, MODELLED, "Control Flow Instructions: brx.idx"},
     {"setmaxnreg", decode_setmaxnreg, MODELLED, "Miscellaneous Instructions: setmaxnreg"},
     {"griddepcontrol", decode_griddepcontrol, MODELLED, SYNCHRONIZATION "griddepcontrol"},
     {"nanosleep", decode_nanosleep, MODELLED, "Miscellaneous Instructions: nanosleep"},
