@@ -93,9 +93,9 @@ static uint64_t preset_value(const struct preset *p, const struct frame *frame,
                              const struct sim_thread *t) {
     switch (p->special) {
     case SPECIAL_PARAM:
-        return (uintptr_t)frame->parameters + (uint64_t)p->offset;
+        return (p->bytes == 8 ? (uintptr_t)frame->parameters : 0) + (uint64_t)p->offset;
     case SPECIAL_LOCAL:
-        return (uintptr_t)frame->local + (uint64_t)p->offset;
+        return (p->bytes == 8 ? (uintptr_t)frame->local : 0) + (uint64_t)p->offset;
     case SPECIAL_SHARED:
         return ((uint64_t)t->cta->rank << SHARED_RANK_SHIFT) + SHARED_BASE + (uint64_t)p->offset;
     case SPECIAL_GLOBAL:

@@ -93,6 +93,10 @@ static void from_window(const struct operation *op, struct frame *frame) {
         (uintptr_t)cluster->cta[rank].shared + (uint64_t)(own - sim_thread()->cta->shared);
 }
 
+static void from_own(const struct operation *op, struct frame *frame) {
+    VALUE(reg_u64, 0) = own_pointer(frame, op->option[OPTION_SPACE], VALUE(reg_u64, 1));
+}
+
 static void same(const struct operation *op, struct frame *frame) {
     VALUE(reg_u64, 0) = VALUE(reg_u64, 1);
 }
@@ -104,7 +108,9 @@ static void decode_cvta(struct decoder *d) {
     if (space < 0) refuse(d, "its space is missing");
     const bool shared = space >= STATE_SHARED && space <= STATE_SHARED_CLUSTER;
     d->op->flow = FLOW_PLAIN;
-    d->op->run = !shared ? same : to ? to_window : from_window;
+    const bool own = space == STATE_LOCAL || space == STATE_PARAM;
+    d->op->option[OPTION_SPACE] = space;
+    d->op->run = shared ? to ? to_window : from_window : own && !to ? from_own : same;
     take_operands(d, "dd");
 }
 

@@ -375,6 +375,21 @@ try 0 clean "$warp" '
     and.b32 %r3, %r3, %r5;
     is b32 %r3 %r5'
 
+# ---- parameters and local memory by addresses of 32 bits ----
+try 0 clean "$one" '
+    .local .align 4 .b8 local[8];
+    mov.b32 %r3, map;
+    ld.param.u32 %r4, [%r3+4];
+    cvt.u64.u32 %d1, %r3;
+    cvta.param.u64 %d1, %d1;
+    ld.u32 %r5, [%d1+4];
+    is b32 %r4 %r5
+    mov.b32 %r3, local;
+    st.local.b32 [%r3+4], {%r4};
+    mov.b64 %d1, local;
+    ld.local.b32 {%r5}, [%d1+4];
+    is b32 %r4 %r5'
+
 # ---- editing a tensor map ----
 try 0 clean "$warp" '
     mad.lo.u32 %r3, %r0, 4, %r1;
