@@ -57,18 +57,22 @@ size_t launch_shared_bytes(const struct launch *l) {
 
 /* ---- variables of the module, in global memory ---- */
 
-static bool place_symbols(const struct program *p, const struct ptx_variable *v) {
-    const struct ptx_module *const m = p->module;
+/* A pointer to a function is where the module describes it. */
+static bool place_function(const struct ptx_module *m, const struct ptx_variable *v,
+                           const struct ptx_initializer *at) {
+    for (int i = 0; i < m->functions; ++i) {
+        const struct ptx_function *const f = &m->function[i];
+        if (!f->defined || strcmp(f->name, at->symbol) != 0) continue;
+        memcpy((char *)v->memory + at->offset, &f, sizeof f);
+        return true;
+    }
+    return false;
+}
+
+static bool place_symbols(const struct ptx_module *m, const struct ptx_variable *v) {
     for (int i = 0; i < v->symbol_count; ++i) {
         const struct ptx_variable *of = NULL;
-        const struct program *function = NULL;
-        for (int j = 0; j < p->functions_called; ++j)
-            if (!strcmp(p->function_called[j]->function->name, v->symbols[i].symbol))
-                function = p->function_called[j];
-        if (function) {
-            memcpy((char *)v->memory + v->symbols[i].offset, &function, sizeof function);
-            continue;
-        }
+        if (place_function(m, v, &v->symbols[i])) continue;
         for (int j = 0; j < m->variables; ++j)
             if (!strcmp(m->variable[j].name, v->symbols[i].symbol)) of = &m->variable[j];
         if (!of || !of->memory) {
@@ -82,8 +86,7 @@ static bool place_symbols(const struct program *p, const struct ptx_variable *v)
 }
 
 /* Made anew for each launch. */
-static bool place_variables(const struct program *p) {
-    const struct ptx_module *const m = p->module;
+static bool place_variables(const struct ptx_module *m) {
     bool placed = true;
     for (int i = 0; i < m->variables; ++i) {
         struct ptx_variable *const v = &m->variable[i];
@@ -97,7 +100,7 @@ static bool place_variables(const struct program *p) {
         if (v->initial) memcpy(v->memory, v->initial, v->bytes);
     }
     for (int i = 0; i < m->variables; ++i)
-        if (m->variable[i].memory) placed &= place_symbols(p, &m->variable[i]);
+        if (m->variable[i].memory) placed &= place_symbols(m, &m->variable[i]);
     return placed;
 }
 
@@ -128,7 +131,8 @@ enum gemm_status launch_run(struct launch *l, const void *args, size_t args_byte
     launch_running = l;
     grid_loaded_bounds = ctas_of;
     enum gemm_status status = GEMM_LAUNCH_FAILED;
-    if (place_variables(l->program)) status = (gemm_launch_kernel)(&launch, args, args_bytes);
+    if (place_variables(l->program->module))
+        status = (gemm_launch_kernel)(&launch, args, args_bytes);
     free_variables(l->program->module);
     grid_loaded_bounds = bounds;
     launch_running = outer;

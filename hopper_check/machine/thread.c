@@ -143,7 +143,7 @@ static const struct program *pointed_to(const struct operation *op, const struct
     for (int i = 0; i < kernel->functions_called; ++i) {
         const struct program *const p = kernel->function_called[i];
         const struct ptx_function *const f = p->function;
-        if ((uintptr_t)p == pointer && f->params == op->given &&
+        if ((uintptr_t)f == pointer && f->params == op->given &&
             f->results == op->listed - op->given)
             return p;
     }

@@ -109,7 +109,7 @@ static int symbol(struct decoder *d, const struct ptx_operand *operand, int byte
     if (!strcmp(operand->name, "WARP_SZ")) return constant(d, 32, bytes);
     const struct ptx_variable *const v = find_variable(d, operand->name);
     const struct program *const function = v ? NULL : program_called(d, operand->name);
-    if (function) return constant(d, (uintptr_t)function, bytes);
+    if (function) return constant(d, (uintptr_t)function->function, bytes);
     if (!v) {
         refuse(d, "its operand is the address of what is not in this module");
         return 0;
