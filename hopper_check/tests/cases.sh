@@ -136,6 +136,28 @@ try 4 exit-before-remote-write "$pair" '
     barrier.cluster.arrive.release; barrier.cluster.wait.acquire;
     @%p0 st.shared::cluster.u32 [%r4], %r2;'
 
+# Of CTA 1 to CTA 0, by a word of that one's shared memory.
+signal() {
+    try "$1" "$2" "$pair" "
+        mapa.shared::cluster.u32 %r4, %r1, 0;
+        setp.eq.u32 %p1, %r2, 0;
+        and.pred %p2, %p0, %p1;
+        not.pred %p3, %p1;
+        and.pred %p3, %p3, %p0;
+        @%p2 st.shared.u32 [%r1], 0;
+        $sync
+        @%p3 st.relaxed.$3.shared::cluster.u32 [%r4], 1;
+        @!%p2 bra done;
+        wait: ld.relaxed.$4.shared::cta.u32 %r5, [%r1];
+        setp.ne.u32 %p4, %r5, 1;
+        @%p4 bra wait;
+        done: $sync"
+}
+signal 0 clean cluster cluster
+signal 0 clean gpu sys
+signal 4 'the scope of one is .cta' cta cluster
+signal 4 data-race cluster cta
+
 # ---- mbarriers: counts, states, bytes ----
 # initialized N: the mbarrier at %r1 expects N arrivals.
 initialized() {
