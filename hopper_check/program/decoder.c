@@ -87,6 +87,8 @@ static int bytes_of(char letter) {
     case 'D':
     case 'g':
         return 8;
+    case 'q':
+        return 16;
     default:
         return 4;
     }
@@ -152,6 +154,7 @@ static int register_operand(struct decoder *d, const struct ptx_operand *operand
 }
 
 static int number(struct decoder *d, const struct ptx_operand *operand, char letter) {
+    if (letter == 'q') refuse(d, "an operand of 128 bits has to be a register");
     uint64_t bits = operand->bits;
     const bool is_float = operand->kind != OPERAND_INTEGER;
     double value;
@@ -192,7 +195,7 @@ int read_operand(struct decoder *d, const struct ptx_operand *operand, char lett
 }
 
 int written_operand(struct decoder *d, const struct ptx_operand *operand, char letter) {
-    if (operand->kind == OPERAND_SINK) return place(d, 8);
+    if (operand->kind == OPERAND_SINK) return place(d, 16);
     if (operand->kind == OPERAND_REGISTER && !operand->negated)
         return register_operand(d, operand, letter);
     refuse(d, "an operand of another kind is given");

@@ -83,6 +83,14 @@ DEFINE1(bfind_s64, u32, u64,
 /* How far to shift left so that the bit comes to be the highest. */
 DEFINE1(shiftamt_u32, u32, u32, a ? __builtin_clz(a) : -1)
 DEFINE1(shiftamt_u64, u32, u64, a ? __builtin_clzll(a) : -1)
+DEFINE1(shiftamt_s32, u32, s32,
+        a < 0 ? ~a ? __builtin_clz(~(uint32_t)a) : -1
+        : a   ? __builtin_clz((uint32_t)a)
+              : -1)
+DEFINE1(shiftamt_s64, u32, s64,
+        a < 0 ? ~a ? __builtin_clzll(~(uint64_t)a) : -1
+        : a   ? __builtin_clzll((uint64_t)a)
+              : -1)
 
 /* b ones from bit a on. */
 static uint32_t ones(uint32_t position, uint32_t length) {
@@ -200,6 +208,8 @@ static const struct scalar bits[] = {
     {"bfind.s64", bfind_s64, "wd"},
     {"bfind.shiftamt.u32", shiftamt_u32, "ww"},
     {"bfind.shiftamt.u64", shiftamt_u64, "wd"},
+    {"bfind.shiftamt.s32", shiftamt_s32, "ww"},
+    {"bfind.shiftamt.s64", shiftamt_s64, "wd"},
     {"bmsk.clamp.b32", bmsk_clamp, "www"},
     {"bmsk.wrap.b32", bmsk_wrap, "www"},
     {"brev.b32", brev_32, "ww"},

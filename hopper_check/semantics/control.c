@@ -26,6 +26,9 @@ static void mov_32(const struct operation *op, struct frame *frame) {
 static void mov_64(const struct operation *op, struct frame *frame) {
     VALUE(reg_u64, 0) = VALUE(reg_u64, 1);
 }
+static void mov_128(const struct operation *op, struct frame *frame) {
+    memcpy(&VALUE(reg_u8, 0), &VALUE(reg_u8, 1), 16);
+}
 static void mov_pack(const struct operation *op, struct frame *frame) {
     const int bytes = op->option[OPTION_PART];
     unsigned char whole[16];
@@ -45,14 +48,16 @@ static void mov_clock(const struct operation *op, struct frame *frame) {
     memcpy(&VALUE(reg_u8, 0), &now, (size_t)op->option[OPTION_PART]);
 }
 
-static char letter_of(int bytes) { return bytes == 2 ? 'h' : bytes == 4 ? 'w' : 'd'; }
+static char letter_of(int bytes) {
+    return bytes == 2 ? 'h' : bytes == 4 ? 'w' : bytes == 8 ? 'd' : 'q';
+}
 
 static void decode_mov(struct decoder *d) {
     const struct ptx_operand *const o = d->source->operand;
     const struct ptx_type type = take_type(d);
     need_operands(d, 2, 2);
     d->op->flow = FLOW_PLAIN;
-    if (type.bytes == 16 || type.bytes == 1) refuse(d, "moves of this width are not modelled yet");
+    if (type.bytes == 1) refuse(d, "moves of this width are not modelled");
     if (d->why) return;
     const char letter = type.kind == KIND_PREDICATE ? 'p' : letter_of(type.bytes);
     const struct ptx_operand *const vector = o[0].kind == OPERAND_VECTOR   ? &o[0]
@@ -83,7 +88,10 @@ static void decode_mov(struct decoder *d) {
     /* Of fp32 and fp64 the number may be written in decimals. */
     const bool decimal = o[1].kind == OPERAND_F64 && type.kind == KIND_FLOAT && type.bytes == 4;
     d->op->at[1] = read_operand(d, &o[1], decimal ? 'f' : letter);
-    d->op->run = type.bytes == 2 ? mov_16 : type.bytes == 4 ? mov_32 : mov_64;
+    d->op->run = type.bytes == 2   ? mov_16
+                 : type.bytes == 4 ? mov_32
+                 : type.bytes == 8 ? mov_64
+                                   : mov_128;
 }
 
 /* ---- the kernel stops itself ---- */

@@ -22,6 +22,10 @@ static void get(const struct operation *op, struct frame *frame, const unsigned 
     const int bytes = op->option[OPTION_BYTES], width = op->at[AT_WIDTH];
     for (int i = 0; i < op->listed; ++i, from += bytes) {
         uint64_t value = 0;
+        if (bytes > 8) {
+            memcpy(frame->registers + op->list[i], from, (size_t)bytes);
+            continue;
+        }
         memcpy(&value, from, (size_t)bytes);
         if (op->option[OPTION_SIGNED] && value >> (8 * bytes - 1))
             value |= bytes < 8 ? ~UINT64_C(0) << 8 * bytes : 0;
@@ -249,8 +253,8 @@ static void decode_access(struct decoder *d, bool store) {
     op->option[OPTION_SIGNED] = type.kind == KIND_SIGNED;
     const int width = register_bytes(d, first);
     op->at[AT_WIDTH] = width ? width : type.bytes;
-    const char letter = type.bytes <= 2 ? 'H' : type.bytes == 4 ? 'W' : 'D';
-    if (type.bytes == 16) refuse(d, "values of 128 bits are not modelled yet");
+    const char letter = type.bytes <= 2 ? 'H' : type.bytes == 4 ? 'W' : type.bytes == 8 ? 'D' : 'q';
+    if (letter == 'q' && vector >= 0) refuse(d, "there are no vectors of 128 bits");
     take_list(d, value, letter, !store);
     if (semantic == VOLATILE || semantic == MMIO) {
         semantic = RELAXED;

@@ -397,6 +397,27 @@ try 0 clean "$warp" '
     and.b32 %r3, %r3, %r5;
     is b32 %r3 %r5'
 
+# ---- 128 bits, and the CTA of an address ----
+try 0 clean "$one" '
+    .reg .b128 %q<3>;
+    st.shared.v4.u32 [%r1], {1, 2, 3, 4};
+    ld.shared.b128 %q1, [%r1];
+    mov.b128 %q2, %q1;
+    mov.b128 {%d1, %d2}, %q2;
+    is b64 %d2 0x400000003
+    mov.b128 %q0, {%d2, %d1};
+    st.global.b128 [%d0], %q0;
+    ld.global.u32 %r3, [%d0+8];
+    is u32 %r3 1'
+try 0 clean "$pair" '
+    mapa.shared::cluster.u32 %r3, %r1, 1;
+    getctarank.shared::cluster.u32 %r4, %r3;
+    is u32 %r4 1
+    cvt.u64.u32 %d1, %r3;
+    cvta.shared::cluster.u64 %d1, %d1;
+    getctarank.u64 %r4, %d1;
+    is u32 %r4 1'
+
 # ---- parameters and local memory by addresses of 32 bits ----
 try 0 clean "$one" '
     .local .align 4 .b8 local[8];

@@ -104,6 +104,7 @@ static const struct row rows[] = {
     {"bmsk.clamp.b32 %w0, %w1, %w2", {4, 8}, 0xff0},
     {"bmsk.clamp.b32 %w0, %w1, %w2", {28, 8}, 0xf0000000},
     {"bfind.shiftamt.u32 %w0, %w1", {0xf0}, 24},
+    {"bfind.shiftamt.s32 %w0, %w1", {0xfffffff0}, 28},
     {"bfind.s64 %w0, %d1", {UINT64_C(0xfffffffffffffff0)}, 3},
     {"cvt.f64.f32 %g0, %f1", {0x3f800000}, UINT64_C(0x3ff0000000000000)},
     {"cvt.ftz.f32.f16 %f0, %h1", {1}, 0x33800000}, /* an fp32 is not subnormal there */
