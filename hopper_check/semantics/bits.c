@@ -110,8 +110,9 @@ static uint64_t reversed(uint64_t bits, int width) {
 DEFINE1(brev_32, u32, u32, reversed(a, 32))
 DEFINE1(brev_64, u64, u64, reversed(a, 64))
 
-/* `length` bits from `position` on; behind the highest one comes zero, or the sign. The ISA has both
- * from 0 to 255; on the GPU higher bits count in the form of 64 bits, and in that of 32 they do not. */
+/* `length` bits from `position` on; behind the highest one comes zero, or the sign. The ISA has
+ * both from 0 to 255; on the GPU higher bits count in the form of 64 bits, and in that of 32 they
+ * do not. */
 static uint64_t extracted(uint64_t a, uint32_t position, uint32_t length, int width, bool sign) {
     const uint32_t mask_of_both = width == 32 ? 255 : UINT32_MAX;
     position &= mask_of_both;

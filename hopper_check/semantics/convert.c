@@ -192,8 +192,8 @@ static void float_to_whole_float(const struct operation *op, struct frame *frame
                 rounded(read_float(op, frame), (enum rounding)op->option[OPTION_ROUNDING]));
 }
 
-/* fp64 has not every 64-bit number: rounding one to fp32 or fp64 goes there directly, and on the way
- * to 16 bits it is rounded to odd, so that nothing is rounded twice. */
+/* fp64 has not every 64-bit number: rounding one to fp32 or fp64 goes there directly, and on the
+ * way to 16 bits it is rounded to odd, so that nothing is rounded twice. */
 static void whole_to_float(const struct operation *op, struct frame *frame) {
     static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
     const volatile int64_t value = read_whole(op, frame);

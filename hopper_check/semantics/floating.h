@@ -1,8 +1,9 @@
 /*
  * floating.h: results of floating point, and NaNs.
  *
- * A NaN that PTX computes is always the same one, and the host's is not. An accumulator that a wgmma owns holds one with a mark (sim/units/
- * accumulators.h), and so does every copy of it; arithmetic that meets a NaN looks for the mark.
+ * A NaN that PTX computes is always the same one, and the host's is not. An accumulator that a
+ * wgmma owns holds one with a mark (sim/units/registers/accumulators.h), and so does every copy of
+ * it; arithmetic that meets a NaN looks for the mark.
  */
 #ifndef SEMANTICS_FLOATING_H
 #define SEMANTICS_FLOATING_H

@@ -1,8 +1,8 @@
 /*
  * fragments.h: which element of a tile a register of a thread holds.
  *
- * PTX ISA: "Register Fragments for wgmma.mma_async.m64nNk16", "m64nNk8" and "m64nNk32". `thread` counts in
- * the warpgroup, 0..127.
+ * PTX ISA: "Register Fragments for wgmma.mma_async.m64nNk16", "m64nNk8" and "m64nNk32". `thread`
+ * counts in the warpgroup, 0..127.
  */
 #ifndef SIM_MODELS_FRAGMENTS_H
 #define SIM_MODELS_FRAGMENTS_H

@@ -19,9 +19,9 @@ struct wgmma_operand {
     uint16_t bits[TENSOR_MAX_K][WGMMA_MAX_N];
 };
 
-/* Copies 16 bytes, 8 elements of 16 bits, 16 of 8 bits or 4 of 32 bits, which are contiguous along k (K-major:
- * `line` is m or n, `chunk` counts along k) or, of 16 bits only, along m or n (MN-major: `line` is
- * k). As descriptor_chunk() numbers them. */
+/* Copies 16 bytes, 8 elements of 16 bits, 16 of 8 bits or 4 of 32 bits, which are contiguous along
+ * k (K-major: `line` is m or n, `chunk` counts along k) or, of 16 bits only, along m or n
+ * (MN-major: `line` is k). As descriptor_chunk() numbers them. */
 void wgmma_operand_chunk(struct wgmma_operand *operand, bool mn_major, int line, int chunk,
                          const void *bytes, enum tensor_type type);
 

@@ -62,8 +62,8 @@ static void note_reads(struct reading reading, const struct descriptor *d,
     }
 }
 
-/* Chunks are of 16 bytes: 8 elements, or 16 e4m3, or 4 tf32, so that the K-major lines of an instruction have
- * two of them for every type.
+/* Chunks are of 16 bytes: 8 elements, 16 of 8 bits, or 4 tf32, so that the K-major lines of an
+ * instruction have two of them for every type.
  *
  * Every warp reads its 16 rows of A and all of B, and each of its lanes must be ordered after what
  * was written there. */

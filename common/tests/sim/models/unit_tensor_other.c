@@ -1,6 +1,6 @@
 /*
- * unit_tensor_other.c: products of tf32 and of whole numbers, against sums in C; where A's registers
- * of tf32 lie, against the PTX ISA's figure.
+ * unit_tensor_other.c: products of tf32 and of whole numbers, against sums in C; where the
+ * registers of A's tf32 lie, against the PTX ISA's figure.
  */
 #include <string.h>
 
