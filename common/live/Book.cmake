@@ -61,7 +61,8 @@ function(add_live_book page)
     ../tools/book/book_text.sh)
   list(TRANSFORM generator PREPEND ${here}/)
   file(GLOB more CONFIGURE_DEPENDS part_*.py answers/*.diff
-    ${PROJECT_SOURCE_DIR}/common/tools/mutants/*.py ${PROJECT_SOURCE_DIR}/common/tools/book/*.py
+    ${PROJECT_SOURCE_DIR}/common/breaks/*.py ${PROJECT_SOURCE_DIR}/common/tools/mutants/*.py
+    ${PROJECT_SOURCE_DIR}/common/tools/book/*.py ${house}/breaks/*.py
     ${house}/tools/mutants/*.py ${PROJECT_SOURCE_DIR}/common/building_blocks/*.h
     ${house}/building_blocks/*.h ${pages}/*.md ${pages}/docs/*.md ${pages}/docs/questions/*.md)
   list(APPEND plain ${more} ${HOPPER_COMMITS})

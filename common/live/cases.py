@@ -18,7 +18,8 @@ import os
 import re
 
 import written
-from simulate import VERIFIED, WRONG, run_text
+from report import VERIFIED, WRONG
+from simulate import run_text
 
 # What a GPU may show of it, by the rules of the PTX ISA: inferred, not measured.
 RACE = "D may be right in a hundred runs and wrong in the next, in another tile each time."

@@ -15,8 +15,8 @@ import re
 import sys
 
 import cases
+import report
 from museum_reasons import EXHIBITS
-from simulate import HAZARD, PLACE
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tools", "museum"))
@@ -56,7 +56,7 @@ def told(root):
         "project": re.search(r"\*\*(.+?)\*\*", story).group(1),
         "symptom": cases.plain(re.search(r"\*Symptom\*: (.+?)[.;](?: |$)", " ".join(more.split())).group(1)),
         "options": re.search(r"^\$ build/sim/museum \w+ broken (.*)", shown, re.M).group(1).split(),
-        "verdict": HAZARD.search(shown).group(1),
+        "verdict": report.HAZARD.search(shown).group(1),
     } for title, story, more, name, shown in sections}
 
 
@@ -215,7 +215,7 @@ def load(root, verdicts):
     return found, about
 
 
-def as_shown(case, report):
+def as_shown(case, said):
     """The report with the lines' numbers as the case shows them."""
     shown = {str(number): str(i + 1) for i, number in enumerate(case["numbers"])}
-    return PLACE.sub(lambda place: f"{place[1]}:{shown.get(place[2], place[2])}", report)
+    return report.PLACE.sub(lambda place: f"{place[1]}:{shown.get(place[2], place[2])}", said)

@@ -28,9 +28,10 @@ sys.dont_write_bytecode = True
 import cases
 import museum_cases
 import simulate
+import program as programs
+import report
 import versions
 import written
-from linked import Linker
 
 
 AROUND = 9  # lines shown before and behind a place that is to be mended
@@ -206,21 +207,27 @@ class Practice:
                    f"{case['chapter']}")
         with tempfile.TemporaryDirectory() as directory:
             try:
-                program = self.linker.link(case["chapter"], kernel, directory, True)
+                program = self.link(case["chapter"], kernel, directory, True)
             except subprocess.CalledProcessError:
                 return "It does not compile."
             code, text = simulate.run_case([program], case["chapter"], case["run"], [])
-            wrong = in_short(code, text) if code else simulate.not_edited(
+            wrong = report.in_short(code, text) if code else simulate.not_edited(
                 case, (self.program, -1), ([program], -1))
             if wrong:
                 return f"With it: {wrong}."
             print("It does what it should. Now --check\u2026", flush=True)
-            program = self.linker.link(case["chapter"], kernel, directory, False)
+            program = self.link(case["chapter"], kernel, directory, False)
             done = subprocess.run([program, "--check"], capture_output=True, text=True, check=False)
             if not done.returncode:
                 return None
             return (done.stdout + done.stderr).replace(program, self.own_program(case)) + (
                 self.way_there(case, kernel))
+
+    def link(self, chapter, kernel, directory, tour):
+        """A CalledProcessError: the compiler's words have been shown."""
+        program = os.path.join(directory, "live")
+        subprocess.run(self.linker.command(chapter, kernel, program, tour=tour), check=True)
+        return program
 
     def own_program(self, case):
         return os.path.relpath(os.path.join(os.path.dirname(*self.program), case["chapter"]))
@@ -242,7 +249,7 @@ class Practice:
             return None
         off = [named[0]["number"]]
         return (f"Without {named[0]['call']} it is another case: "
-                f"{in_short(*self.run(case['chapter'], case['run'], off))}.")
+                f"{report.in_short(*self.run(case['chapter'], case['run'], off))}.")
 
     def check_predict(self, case, answer):
         given = " ".join(answer)
@@ -268,7 +275,7 @@ class Practice:
         code, text = self.run(case["chapter"], choice["run"], choice["off"], choice["version"])
         if not code and choice.get("right"):
             return None
-        return f"With it: {in_short(code, text)} ({simulate.run_text(choice['run'])})."
+        return f"With it: {report.in_short(code, text)} ({simulate.run_text(choice['run'])})."
 
     def check_catch(self, case, answer):
         parser = argparse.ArgumentParser(prog="check", add_help=False)
@@ -283,14 +290,9 @@ class Practice:
         return None if code else "This run passes. What could come in another order, or more often?"
 
 
-def in_short(code, text):
-    verdict, places = simulate.verdict_of(code, text), simulate.places_in(text)
-    return f"{verdict} at {', '.join(places)}" if places else verdict
-
-
 def outcome_of(code, text):
-    cycles = simulate.cycles_of(text)
-    return f"{cycles:,} simulated cycles" if cycles else in_short(code, text)
+    cycles = report.cycles_of(text)
+    return f"{cycles:,} simulated cycles" if cycles else report.in_short(code, text)
 
 
 def chosen_of(case, answer):
@@ -332,7 +334,7 @@ def main():
     root = os.path.join(os.path.dirname(debugging), "..")
     book = cases.load(live, debugging, recorded)
     book["cases"] += museum_cases.load(root, book["verdicts"])[0]
-    practice = Practice(book, Linker(root, compiler, libraries), program, progress)
+    practice = Practice(book, programs.quick_linker(root, compiler, libraries), program, progress)
     try:
         getattr(practice, command)(*arguments)
         sys.stdout.flush()

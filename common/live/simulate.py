@@ -1,15 +1,14 @@
-"""simulate.py: runs of the live book's program, and what they say."""
+"""simulate.py: runs of the live book's program."""
 
 import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 
-HAZARD = re.compile(r"^hazard: ([\w-]+): ((?:.*)(?:\n {4}.*)*)", re.M)
-PLACE = re.compile(r"([\w.]+/[\w.]+\.(?:cu|h)):(\d+)")
-VERIFIED, WRONG, FAILED = "verified", "wrong result", "exit code 1"
-EXIT_VERIFIED, EXIT_WRONG, EXIT_HAZARD = 0, 1, 4
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "breaks"))
+import report
 
 USUAL = {"m": 128, "n": 256, "k": 256, "sms": 4, "schedule": "time", "seed": 1,
          "input": "uniform", "iseed": 1}
@@ -48,45 +47,10 @@ def run_case(command, chapter, run, off, version=-1):
     return done.returncode, done.stdout + done.stderr
 
 
-def cycles_of(text):
-    """Of a run that was verified; under the schedules that have none, 0."""
-    found = re.search(r"yes \| +(\d+)", text)
-    return int(found.group(1)) if found else 0
-
-
-def verdict_of(code, text):
-    """Of a run, in one word or two; of several hazards the first."""
-    if code == EXIT_VERIFIED:
-        return VERIFIED
-    found = HAZARD.search(text)
-    if found:
-        return found.group(1)
-    return WRONG if WRONG in text or "wrote outside of" in text else FAILED
-
-
 def run_text(run):
     seed = f", seed {run['seed']}" if run["schedule"] == "random" else ""
     return (f"m {run['m']}, n {run['n']}, k {run['k']}, {run['sms']} SM{'s'[:run['sms'] != 1]}, "
             f"schedule {run['schedule']}{seed}")
-
-
-# ---- what a run looks like ----
-
-def places_of(report):
-    return list(dict.fromkeys(f"{file.split('/')[-1]}:{line}"
-                              for file, line in PLACE.findall(report)))
-
-
-def places_in(text):
-    """The lines that the first report names."""
-    found = HAZARD.search(text)
-    return places_of(found.group(2))[:4] if found else []
-
-
-def looks_like(code, text):
-    """What a reader can tell runs apart by: the verdicts, and the lines they name."""
-    return code, [(kind, places_of(report)) for kind, report in HAZARD.findall(text)], (
-        text if code == EXIT_WRONG else "")
 
 
 # ---- choices and numbers ----
@@ -100,7 +64,7 @@ def right_choice(want, results):
     if want == "fails":
         failing = [i for i, (code, _) in enumerate(results) if code]
         return failing[0] if len(failing) == 1 else None
-    cycles = [cycles_of(text) for _, text in results]
+    cycles = [report.cycles_of(text) for _, text in results]
     if not all(cycles):
         return None
     order = sorted(range(len(cycles)), key=cycles.__getitem__, reverse=want == "most")
@@ -129,14 +93,13 @@ def measured(asks, text, data):
     """What the simulator says of this, as text. Of barriers that of CTA 0 whose name begins so."""
     what = asks[0]
     if what == "verdict":
-        return re.search(r"hazard: ([\w-]+):", text).group(1)
+        return report.HAZARD.search(text).group(1)
     if what == "smem":
         return str(data["rows"][0]["smem_bytes"])
     if what == "missing":
-        return re.search(r"(\d+) bytes still missing", text).group(1)
+        return report.bytes_missing(text)
     if what == "waits":
-        return "{1}, phase {0}".format(
-            *re.search(r"phase (\d+) \(parity \d\) of the mbarrier (\S+)", text).groups())
+        return report.waited_for(text)
     barriers = [[one["events"][i:i + EVENT_FIELDS]
                  for i in range(0, len(one["events"]), EVENT_FIELDS)]
                 for one in data["timelines"][0]["barriers"]
@@ -152,7 +115,7 @@ def measured(asks, text, data):
 
 def compared(run, chapter, before, after):
     """The simulated cycles of `after` for one of `before`, both (command, version)."""
-    cycles = [cycles_of(run_case(command, chapter, run, [], version)[1])
+    cycles = [report.cycles_of(run_case(command, chapter, run, [], version)[1])
               for command, version in (before, after)]
     return cycles[1] / cycles[0]
 

@@ -7,7 +7,8 @@ import re
 import choices
 import exercises
 import predictions
-from simulate import VERIFIED, usual_run
+from simulate import usual_run
+from report import VERIFIED
 
 
 def state_of(live, chapter, asked):

@@ -21,6 +21,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "live"))
 import cases
 import museum_cases
 import simulate
+import report
 from live_runs import check_all
 from museum_places import Places
 
@@ -52,21 +53,21 @@ class Judge:
             return self.second_choice(case)
         told = case.get("witness", case["run"])
         for run in {id(run): run for run in (case["run"], told)}.values():
-            if self.run(case, run, [])[0] != simulate.EXIT_VERIFIED:
+            if self.run(case, run, [])[0] != report.EXIT_VERIFIED:
                 return f"the kernel as it is does not pass {run}"
         broken = self.run(case, told, case["off"], case.get("asked", case["version"]))
-        if simulate.verdict_of(*broken) != case["verdict"]:
-            return f"{simulate.verdict_of(*broken)}, not {case['verdict']}"
+        if report.verdict_of(*broken) != case["verdict"]:
+            return f"{report.verdict_of(*broken)}, not {case['verdict']}"
         if case["kind"] == "predict":
             return self.wrong_prediction(case)
-        if broken[0] == simulate.EXIT_VERIFIED:
+        if broken[0] == report.EXIT_VERIFIED:
             return "it passes"
         if case["kind"] == "catch" and self.run(case, case["run"], case["off"])[0]:
             return "its first run does not pass"
         if case["kind"] == "mend":
             return self.second_repair(case)
         if case["kind"] == "find":
-            return self.second_answer(case, simulate.looks_like(*broken))
+            return self.second_answer(case, report.looks_like(*broken))
         return None
 
     def wrong_prediction(self, case):
@@ -98,7 +99,7 @@ class Judge:
         results = [self.run(one, one["run"], one["off"], one["version"])
                    for one in case["choices"]]
         if simulate.right_choice(case["want"], results) is None:
-            cycles = [simulate.cycles_of(text) or simulate.verdict_of(code, text) for code, text in results]
+            cycles = [report.cycles_of(text) or report.verdict_of(code, text) for code, text in results]
             return f"not one choice is right: {cycles}"
         return None if all(one["text"] and one["why"] for one in case["choices"]) else "no reason"
 
@@ -119,13 +120,13 @@ class Judge:
         def run(form):
             done = subprocess.run([self.museum, case["exhibit"], form, *case["options"]],
                                   capture_output=True, text=True, check=False)
-            return (simulate.verdict_of(done.returncode, done.stderr),
+            return (report.verdict_of(done.returncode, done.stderr),
                     museum_cases.as_shown(case, done.stderr))
 
-        (verdict, report), (fixed, _) = run("broken"), run("fixed")
-        if verdict != case["verdict"] or fixed != simulate.VERIFIED:
+        (verdict, said), (fixed, _) = run("broken"), run("fixed")
+        if verdict != case["verdict"] or fixed != report.VERIFIED:
             return f"{verdict}, not {case['verdict']}; the fixed form: {fixed}"
-        named = [int(line) for _, line in simulate.PLACE.findall(simulate.HAZARD.search(report).group(2))]
+        named = [int(line) for _, line in report.PLACE.findall(report.HAZARD.search(said).group(2))]
         if not all(0 < line <= len(case["lines"]) for line in named):
             return f"the report names lines that are not shown: {named}"
         if [says for says in case["says"] if says == ""] != [""] or "" not in case["rules"].values():
@@ -142,7 +143,7 @@ class Judge:
     def second_answer(self, case, looks):
         for switch in cases.switches_of(self.book, case["chapter"]):
             off = [switch["number"]]
-            if off != case["off"] and simulate.looks_like(*self.run(case, case["run"], off)) == looks:
+            if off != case["off"] and report.looks_like(*self.run(case, case["run"], off)) == looks:
                 return f"{cases.place_of(switch)} is right, too"
         return None
 

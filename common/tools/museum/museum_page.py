@@ -19,14 +19,15 @@ import sys
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", name)
-                for name in ("mutants", "book")]
+                for name in ("mutants", "book", "../breaks")]
 
 import gpu_page
 import live_links
+import report
 
 PAGE, FOLDER = "docs/museum.md", "common/tests/museum"
 END = "<!-- end -->"
-COLUMNS, SHOWN, SEEDS = 96, 10, 60
+SEEDS = 60
 RANDOM = [["--schedule", "random", "--schedule-seed", str(seed)] for seed in range(SEEDS)]
 SCHEDULES = [*(["--schedule", name] for name in ("time", "late", "early")), *RANDOM]
 NOT_RECORDED = "*Not yet recorded: there is no `docs/results/museum.tsv`.*"
@@ -88,48 +89,31 @@ def diff_of(path):
 
 # ---- the report ----
 
-def wrapped(line):
-    indent = " " * (len(line) - len(line.lstrip()) + 4)
-    lines = []
-    while len(line) > COLUMNS:
-        cut = line.rfind(" ", 20, COLUMNS)
-        if cut < 0:
-            break
-        lines.append(line[:cut])
-        line = indent + line[cut + 1:]
-    return [*lines, line]
-
-
 def report_of(program, name, chosen):
     """The command and what it said, up to the second hazard."""
     for schedule in [chosen] if chosen else SCHEDULES:
         options = [name, "broken", *schedule]
         run = subprocess.run([program, *options], capture_output=True, text=True, check=False)
-        if run.returncode != 4:
+        if run.returncode != report.EXIT_HAZARD:
             continue
-        said = run.stderr.splitlines()
-        following = [i for i, line in enumerate(said) if line.startswith("hazard")][1:2]
-        said = said[:following[0] if following else len(said)]
-        said = [line for line in said if line.startswith(("hazard", " "))][:SHOWN]
-        return ["$ build/sim/museum " + " ".join(options),
-                *(part for line in said for part in wrapped(line)), "exit code 4"]
+        said = re.sub(r"^(?!hazard| ).*\n", "", run.stderr, flags=re.M)
+        return ["$ build/sim/museum " + " ".join(options), *report.shown(said, run.returncode)]
     complain(f"{name}: the broken form is not caught under " + (" ".join(chosen) or "any schedule"))
 
 
 def essence(lines):
-    """The command, the kind, the place, and the link."""
-    report = next((i for i, line in enumerate(lines) if line.startswith("hazard: ")), 0)
+    """The command, the link, and of the report also the line."""
     return [line for line in lines if line.startswith(("$ ", "[Run it]"))], \
-        re.findall(r"^hazard: ([^:]*): ([^:]*:\d+)", lines[report])
+        report.essence(lines, with_line=True)
 
 
 def exhibit(root, program, name, chosen):
     path = os.path.join(root, FOLDER, f"{name}.cu")
     if not os.path.exists(path):
         complain(f"{PAGE}: there is no {FOLDER}/{name}.cu")
-    report = report_of(program, name, chosen)
-    return ["```diff", *diff_of(path), "```", "```text", *report, "```", "",
-            f"[Run it]({live_links.target(root, PAGE, address_of(name, report[0]))})"]
+    said = report_of(program, name, chosen)
+    return ["```diff", *diff_of(path), "```", "```text", *said, "```", "",
+            f"[Run it]({live_links.target(root, PAGE, address_of(name, said[0]))})"]
 
 
 def address_of(name, command):
