@@ -72,9 +72,9 @@ def wrapped(line):
     yield line
 
 
-def shown(log, code):
+def shown(log, code, every_cta=False):
     """What a program said, without the hazards behind the first; what a deadlock says about CTA 0
-    stands for the other CTAs."""
+    stands for the other CTAs, unless every one is asked for."""
     hazards = lines = 0
     for line in filter(None, log.split("\n")):
         if line.startswith(MORE):
@@ -84,7 +84,7 @@ def shown(log, code):
             continue
         lines += 1
         cta = re.match(r"\s*CTA\s*(\d+)", line)
-        if not cta or int(cta.group(1)) == 0:
+        if every_cta or not cta or int(cta.group(1)) == 0:
             yield from wrapped(line)
     yield f"exit code {code}"
 

@@ -97,7 +97,8 @@ def report_of(program, name, chosen):
         if run.returncode != report.EXIT_HAZARD:
             continue
         said = re.sub(r"^(?!hazard| ).*\n", "", run.stderr, flags=re.M)
-        return ["$ build/sim/museum " + " ".join(options), *report.shown(said, run.returncode)]
+        return ["$ build/sim/museum " + " ".join(options),
+                *report.shown(said, run.returncode, every_cta=True)]
     complain(f"{name}: the broken form is not caught under " + (" ".join(chosen) or "any schedule"))
 
 
