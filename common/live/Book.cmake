@@ -173,12 +173,11 @@ function(add_live_book page)
   # ---- the page ----
 
   set(out ${PROJECT_BINARY_DIR}/live/${page}.html)
-  set(debugging ${PROJECT_SOURCE_DIR}/docs/debugging.md)
-  file(GLOB texts CONFIGURE_DEPENDS ${here}/*.py ${here}/page/*)
+  file(GLOB texts CONFIGURE_DEPENDS ${here}/*.py ${here}/page/* ${PROJECT_SOURCE_DIR}/common/breaks/*)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${Python3_EXECUTABLE} ${here}/live_page.py ${kernels}/live.json ${debugging} ${live}
+    COMMAND ${Python3_EXECUTABLE} ${here}/live_page.py ${kernels}/live.json ${live}
             ${ARG_BEGIN} ${out} ${ARG_CASES}
-    DEPENDS ${texts} ${ARG_CASES} ${debugging} ${ARG_BEGIN}
+    DEPENDS ${texts} ${ARG_CASES} ${ARG_BEGIN}
             ${kernels}/live.json ${live}/module.js ${live}/module.wasm
     COMMENT "The live page ${page}.html" VERBATIM)
   add_custom_target(live_page${ARG_NAME} DEPENDS ${out})

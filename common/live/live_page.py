@@ -1,8 +1,8 @@
-"""live_page.py LIVE.JSON DEBUGGING.MD MODULE_DIRECTORY BEGIN.HTML OUT [CASES.JSON]: a live page, one
+"""live_page.py LIVE.JSON MODULE_DIRECTORY BEGIN.HTML OUT [CASES.JSON]: a live page, one
 file.
 
-It has the module (module.js, module.wasm, packed), the kernels and their switches, what
-docs/debugging.md says of each verdict, and the cases of the practice, if there are any.
+It has the module (module.js, module.wasm, packed), the kernels and their switches, what each verdict
+means, and the cases of the practice, if there are any.
 """
 
 import os
@@ -82,9 +82,9 @@ def smaller(book):
 
 
 def main():
-    live, debugging, module, begin, out, *recorded = sys.argv[1:]
+    live, module, begin, out, *recorded = sys.argv[1:]
     module = os.path.join(module, "module")
-    book = cases.load(live, debugging, *recorded)
+    book = cases.load(live, *recorded)
     book["verdicts"] = one_file.reportable(book["verdicts"], module)
     begin = one_file.read(begin).rstrip()
     marks = {"@TITLE@": re.search(r"<h1>(.*)</h1>", begin).group(1), "@PRACTICE@": ""}

@@ -325,16 +325,15 @@ COMMANDS = {"list": (0, 1), "answer": (1, 1), "next": (0, 1), "show": (1, 1), "h
 
 
 def main():
-    live, recorded, debugging, compiler, libraries, program, progress, *words = sys.argv[1:]
+    live, recorded, compiler, libraries, program, progress, *words = sys.argv[1:]
     command, *arguments = words or [""]
     least, most = COMMANDS.get(command, (0, -1))
     if not least <= len(arguments) <= most:
         usage(f"{meant(command, COMMANDS)}choose a command" if command not in COMMANDS else
               f"{command}: too few or too many words behind it")
-    root = os.path.join(os.path.dirname(debugging), "..")
-    book = cases.load(live, debugging, recorded)
-    book["cases"] += museum_cases.load(root, book["verdicts"])[0]
-    practice = Practice(book, programs.quick_linker(root, compiler, libraries), program, progress)
+    book = cases.load(live, recorded)
+    book["cases"] += museum_cases.load(cases.ROOT)[0]
+    practice = Practice(book, programs.quick_linker(cases.ROOT, compiler, libraries), program, progress)
     try:
         getattr(practice, command)(*arguments)
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""cases_test.py LIVE.JSON DEBUGGING.MD CASES.JSON PROGRAM MUSEUM COMPILER LIBRARIES [--sample N]: every
+"""cases_test.py LIVE.JSON CASES.JSON PROGRAM MUSEUM COMPILER LIBRARIES [--sample N]: every
 case fails as told, and its solution passes.
 
 Of each: the kernel as it is passes the case's run; without the case's line the verdict and the lines
@@ -149,17 +149,16 @@ class Judge:
 
 
 def main():
-    every = int(sys.argv[9]) if "--sample" in sys.argv else 1
+    every = int(sys.argv[8]) if "--sample" in sys.argv else 1
     seed = int(subprocess.run([os.path.join(HERE, "..", "support", "seed.sh")],
                               capture_output=True, text=True, check=True).stdout)
-    book = cases.load(*sys.argv[1:4])
+    book = cases.load(*sys.argv[1:3])
     if book["left_out"]:
         sys.exit("\n".join(["the practice lacks:", *book["left_out"]]))
-    root = os.path.join(HERE, "..", "..", "..")
-    book["cases"] += museum_cases.load(root, book["verdicts"])[0]
+    book["cases"] += museum_cases.load(cases.ROOT)[0]
     if len(book["cases"]) < FEWEST or len({case["id"] for case in book["cases"]}) < FEWEST:
         sys.exit(f"{len(book['cases'])} cases")
-    judge = Judge(book, [sys.argv[4]], sys.argv[5], Places(root, *sys.argv[6:8]))
+    judge = Judge(book, [sys.argv[3]], sys.argv[4], Places(cases.ROOT, *sys.argv[5:7]))
     chosen = book["cases"][seed % every::every]
     return 1 if check_all([(case,) for case in chosen], judge.judge) else 0
 

@@ -12,6 +12,7 @@ import sys
 import tempfile
 
 import museum_cases
+import exhibits
 import program
 
 RUNS = [["--schedule", name] for name in ("time", "late", "early")] + [
@@ -40,9 +41,7 @@ class Places:
         missing = " ".join(text.strip() for sign, text, _ in rows if sign == "+")
         if case["asked"] != "missing":
             missing = ""
-        path = os.path.join(self.root, museum_cases.museum_page.FOLDER, f"{case['exhibit']}.cu")
-        with open(path, encoding="utf-8") as file:
-            lines = file.read().split("\n")
+        lines = exhibits.source_of(self.root, case["exhibit"]).split("\n")
         kernel = next(i for i, line in enumerate(case["lines"]) if line.startswith("KERNEL("))
         tried = []
         for i in sorted(set(museum_cases.statements(case["lines"]))):
