@@ -179,7 +179,8 @@ function(add_live_book page)
             ${ARG_BEGIN} ${out} ${ARG_CASES}
     DEPENDS ${texts} ${ARG_CASES} ${ARG_BEGIN}
             ${kernels}/live.json ${live}/module.js ${live}/module.wasm
+            ${PROJECT_BINARY_DIR}/live/judge.wasm
     COMMENT "The live page ${page}.html" VERBATIM)
   add_custom_target(live_page${ARG_NAME} DEPENDS ${out})
-  add_dependencies(live_page${ARG_NAME} ${module})
+  add_dependencies(live_page${ARG_NAME} ${module} live_judge)
 endfunction()

@@ -211,10 +211,23 @@ def load(live_path, recorded_path=None):
         case["explanation"] = explanation_of(case, live, verdicts)
         found.append(case)
     found += written.cases(live, ROOT)
-    return dict(live, cases=sorted(found, key=place_in_order), verdicts=verdicts)
+    return dict(live, cases=sorted(map(with_rule, found), key=place_in_order), verdicts=verdicts)
+
+
+def with_rule(case):
+    """By which rule an answer is judged, and the numbers of the right ones (breaks/judge.h): calls,
+    or places among the choices."""
+    rule, right = {
+        "find": lambda: ("named", case["off"]),
+        "predict": lambda: ("named", [case["choices"].index(case["answer"])]),
+        "mend": lambda: ("repaired", [i for i, one in enumerate(case["choices"]) if one.get("right")]),
+        "choose": lambda: (case["want"], []),
+        "catch": lambda: ("caught", []),
+    }[case["kind"]]()
+    return dict(case, rule=rule, right=right)
 
 
 def place_in_order(case):
-    """By chapter; in a chapter from what is read off the kernel to what takes several steps."""
-    kinds = ("predict", "choose", "find", "mend", "catch")
+    """By chapter; in a chapter a line to find comes first, and exercises last."""
+    kinds = ("find", "predict", "choose", "mend", "catch")
     return case["chapter"], "text" in case, kinds.index(case["kind"]), "asks" not in case

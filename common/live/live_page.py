@@ -14,11 +14,11 @@ import cases
 import one_file
 import simulate
 
-SCRIPTS = ("simulator", "text", "versions", "source", "address", "reported", "result", "checks",
+SCRIPTS = ("simulator", "judge", "text", "versions", "source", "address", "reported", "result", "checks",
            "predict")
 
 # What only the program and the tests need.
-LEFT_OUT = {"switches": ("key", "function"), "chapters": ("type",), "cases": ("verdict", "asks", "call", "asked", "bands", "edit")}
+LEFT_OUT = {"switches": ("key", "function"), "chapters": ("type",), "cases": ("verdict", "asks", "call", "asked", "bands", "edit", "answer", "want")}
 
 
 def moved(line, edits):
@@ -70,6 +70,8 @@ def smaller(book):
             usual = runs[part.get("chapter", case["chapter"])]
             part["run"] = {name: value for name, value in part["run"].items()
                            if usual[name] != value}
+            if part is not case:
+                part.pop("right", None)
     book["versions"] = [without(one, "needs") for one in book["versions"]]
     for version in book["versions"]:
         version["lines"] = {file: lines_told(version, file, book["switches"])

@@ -170,7 +170,7 @@ def case_of(name, about, root, wrappers):
         "numbers": [number for sign, _, number in rows if sign != "+"],
         # Of each line: why it is not the one; "" of the one, None of those that are no code.
         "says": [said.get(begin) for begin in begins],
-        "asked": asked, "right": right, "early": sorted(early),
+        "asked": asked, "rule": "named", "right": [right], "early": sorted(early),
         "task": f"{about['does']} {symptom}{ASKED[asked]}",
         "options": options, "verdict": about["reports"],
         "run": dict(zip((option[2:].replace("schedule-", "") for option in options[::2]),
@@ -194,6 +194,7 @@ def load(root):
         means = {one: cases.ended(verdicts[one]["means"]) for one in offered}
         case["rules"] = {one: "" if one == verdict else f"That would mean: {means[one]}"
                          for one in offered}
+        case["right_rule"] = [offered.index(verdict)]
         case["hints"] = [f"The simulator calls it {verdict}: {means[verdict]}", "The report is shown now. "
                          "It names the lines that collide, or where threads wait."]
         case["explanation"] = (f"{about[name]['story']} The rule, {verdict}: {means[verdict]} The usual "

@@ -10,7 +10,7 @@ import hazards
 import one_file
 
 # What the page has from the exhibit, or does not need.
-LEFT_OUT = ("id", "chapter", "kind", "exhibit", "title", "explanation", "options", "asked", "right",
+LEFT_OUT = ("id", "chapter", "kind", "exhibit", "title", "explanation", "options", "asked",
             "verdict", "early")
 
 
@@ -19,13 +19,13 @@ def main():
     asked, about = museum_cases.load(root)
     cases_of = {case["exhibit"]: {key: value for key, value in case.items() if key not in LEFT_OUT}
                 for case in asked}
-    exhibits = [{"name": name, "case": cases_of.get(name),
+    shown = [{"name": name, "case": cases_of.get(name),
                  **{key: about[name][key] for key in ("title", "project", "story")},
                  "source": exhibits.source_of(root, name)}
                 for name in sorted(about)]
     verdicts = one_file.reportable(hazards.verdicts(), module)
-    one_file.write(out, "museum.html", module, {"exhibits": exhibits, "verdicts": verdicts},
-                   ("simulator", "text", "reported", "find_first", "museum"), {})
+    one_file.write(out, "museum.html", module, {"exhibits": shown, "verdicts": verdicts},
+                   ("simulator", "judge", "text", "reported", "find_first", "museum"), {})
 
 
 main()

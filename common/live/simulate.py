@@ -53,23 +53,15 @@ def run_text(run):
             f"schedule {run['schedule']}{seed}")
 
 
-# ---- choices and numbers ----
+# ---- answers and numbers ----
 
-APART = 0.05  # so much at least lies between the right choice and the next
-
-
-def right_choice(want, results):
-    """The index of the one that is wanted, None if there is not one. results: (exit code, what it
-    says) of each; page/choose.js has the same."""
-    if want == "fails":
-        failing = [i for i, (code, _) in enumerate(results) if code]
-        return failing[0] if len(failing) == 1 else None
-    cycles = [report.cycles_of(text) for _, text in results]
-    if not all(cycles):
-        return None
-    order = sorted(range(len(cycles)), key=cycles.__getitem__, reverse=want == "most")
-    first, second = (cycles[i] for i in order[:2])
-    return order[0] if abs(first - second) >= APART * max(first, second) else None
+def judged(command, rule, given, right=(), results=()):
+    """Whether an answer is right: breaks/judge.h. None: it cannot be decided. right: numbers of answers;
+    results: (exit code, what it says) of runs."""
+    judge = os.path.join(os.path.dirname(command[0]), "judge")
+    runs = [number for code, text in results for number in (code, report.cycles_of(text))]
+    words = map(str, [judge, rule, given, *right, "--", *runs])
+    return {0: True, 1: False, 3: None}[subprocess.run(list(words), check=False).returncode]
 
 
 def report_of(command, case):
@@ -120,21 +112,21 @@ def compared(run, chapter, before, after):
     return cycles[1] / cycles[0]
 
 
-def not_edited(case, before, after):
+def not_edited(command, case, before, after):
     """None if `after` differs from the kernel as it was by what the exercise's edit makes of it, or
     what does not fit."""
     edit = case["edit"]
     if "says" in edit:
         asks, wanted = edit["says"]
         told = measured(asks, *report_of(after[0], dict(case, asked=after[1])))
-        if told not in wanted:
+        if not judged(command, "named", told, wanted):
             return f"{' '.join(asks).strip()}: {told}, not {' or '.join(wanted[:2])}"
     if "ratio" in edit or "differs" in edit:
         ratio = compared(case["run"], case["chapter"], before, after)
         low, high = edit.get("ratio", (0.5, 2))
-        if ratio == 1 and "differs" in edit:
+        if "differs" in edit and judged(command, "named", ratio, [1]):
             return f"as many simulated cycles as before ({run_text(case['run'])})"
-        if not low <= ratio <= high:
+        if not judged(command, "between", ratio, (low, high)):
             return (f"{ratio:.3f} of the simulated cycles ({run_text(case['run'])}), not {low} to "
                     f"{high}")
     return None

@@ -87,31 +87,31 @@ class Judge:
 
     def wrong_answer(self, case):
         before, after = (self.command, -1), (self.command, case["answered"])
-        if not simulate.not_edited(case, before, before):
+        if not simulate.not_edited(self.command, case, before, before):
             return "the kernel as it is counts as edited"
         for run in RUNS:
             run = dict(case["run"], **run)
             if self.run(case, run, [], case["answered"])[0]:
                 return f"its answer does not pass {run}"
-        return simulate.not_edited(case, before, after)
+        return simulate.not_edited(self.command, case, before, after)
 
     def second_choice(self, case):
         results = [self.run(one, one["run"], one["off"], one["version"])
                    for one in case["choices"]]
-        if simulate.right_choice(case["want"], results) is None:
+        if simulate.judged(self.command, case["rule"], 0, case["right"], results) is None:
             cycles = [report.cycles_of(text) or report.verdict_of(code, text) for code, text in results]
             return f"not one choice is right: {cycles}"
         return None if all(one["text"] and one["why"] for one in case["choices"]) else "no reason"
 
     def second_repair(self, case):
-        if [choice.get("right") for choice in case["choices"]].count(True) != 1:
+        if len(case["right"]) != 1:
             return "not one choice is right"
-        for choice in case["choices"]:
+        for i, choice in enumerate(case["choices"]):
             if not choice["text"]:
                 return "a choice changes nothing"
-            passes = not self.run(case, choice["run"], choice["off"], choice["version"])[0]
-            if passes != choice.get("right", False):
-                return f"{choice['text']}: {'passes' if passes else 'fails'}"
+            result = self.run(case, choice["run"], choice["off"], choice["version"])
+            if bool(result[0]) == simulate.judged(self.command, case["rule"], i, case["right"], [result]):
+                return f"{choice['text']}: {'fails' if result[0] else 'passes'}"
             if self.run(case, choice["run"], [])[0]:
                 return f"the kernel as it is does not pass {choice['run']}"
         return None
@@ -135,8 +135,8 @@ class Judge:
 
     def second_place(self, case):
         right, tried = self.places.right(case)
-        told = sorted([*case["early"], case["right"]]) if case["asked"] == "missing" else []
-        if right != told or right and case["right"] != right[-1]:
+        told = sorted([*case["early"], *case["right"]]) if case["asked"] == "missing" else []
+        if right != told or right and case["right"] != right[-1:]:
             return f"right are lines {[place + 1 for place in right]}, not {[place + 1 for place in told]}"
         return None if len(tried) >= 6 else f"{len(tried)} lines tried"
 
