@@ -2,6 +2,7 @@
 written, as authored.py has part one's."""
 
 from edit import Diff, Remove, Replace
+from rules import ORDER, VALUE
 from store import Break
 
 BREAKS = {
@@ -37,12 +38,15 @@ BREAKS = {
                       "                wgmma_wait_group(0);\n"
                       "                if (part")),
         Break("an-arrival-for-every-stage", Replace(" && reloads-- > 0)", ")")),
-        Break("a-box-that-begins-anywhere", Replace("k_tile / SCALES_B * SCALES_B", "k_tile")),
-        Break("the-first-of-four-scales", Replace("[k_tile % SCALES_B]", "[0]")),
+        Break("a-box-that-begins-anywhere", Replace("k_tile / SCALES_B * SCALES_B", "k_tile"),
+              mutant=("a box that begins anywhere", ORDER)),
+        Break("the-first-of-four-scales", Replace("[k_tile % SCALES_B]", "[0]"),
+              mutant=("the first of four scales of B", VALUE)),
     ],
     "12_w4a8": [
         Break("fragments-that-change-too-early", Replace("more) convert(next", "more) convert(f"),
-              "--dtype w4a8 --m 16 --n 256 --k 900"),
+              "--dtype w4a8 --m 16 --n 256 --k 900",
+              mutant=("fragments that are being read", ORDER)),
         Break("the-proxy-fence", Remove("fence_proxy_async();"),
               "--dtype w4a8 --m 16 --n 256 --k 2700 --sms 1"),
         Break("a-wait-for-neither-of-two-k-tiles",
@@ -74,11 +78,12 @@ BREAKS = {
          request_c(shared, args, tile, consumer, piece + BUFFERS);"""),
               "--size 256 --schedule late", title="C requested before D has been read"),
         Break("the-bias-of-another-column", Replace("threadIdx.x % 4", "threadIdx.x % 32 / 8"),
-              "--size 256 --input integer", file="bias_gelu.cu"),
+              "--size 256 --input integer", file="bias_gelu.cu",
+              mutant=("the biases of the fragment's row", VALUE)),
         Break("one-piece-of-c-too-many", Replace("piece < BUFFERS;", "piece < BUFFERS + 1;"),
               title="One piece of C too many"),
         Break("the-rows-below-the-gates", Replace("args->n + tile.n * DN,", "DN + tile.n * DN,"),
-              file="swiglu.cu"),
+              file="swiglu.cu", mutant=("the rows below the gates' as values", VALUE)),
         Break("the-greatest-of-two-lanes",
               Replace("    greatest = fmaxf(greatest, float_of_lane(greatest, lane ^ 2));\n", ""),
               file="quantize.cu"),
@@ -88,19 +93,21 @@ BREAKS = {
         Break("one-map-of-a-without-a-wait", Remove("turn ^= 1;"), "--m 512 --n 200 --k 100",
               title="One map of A, without a wait"),
         Break("a-tile-stored-into-the-next-group",
-              Replace("group.first_row, false)", "group.first_row, true)"), file="one_map.cu"),
+              Replace("group.first_row, false)", "group.first_row, true)"), file="one_map.cu",
+              mutant=("the TMA stores into the next group's rows", VALUE)),
         Break("a-wait-for-the-last-load-alone",
               Replace("int i = issued > STAGES ? issued - STAGES : 0;",
-                      "int i = k_tile < 0 ? 0 : k_tile;")),
+                      "int i = k_tile < 0 ? 0 : k_tile;"),
+              mutant=("waits for the last load of a group only", ORDER)),
         Break("a-map-copied-by-ordinary-stores",
               Replace("    tensor_map_copy_release(map, edited, SCOPE_CTA);",
                       "    st_global_b32((uint32_t *)map + threadIdx.x % 32,\n"
                       "                  ld_shared_b32((uint32_t *)edited + threadIdx.x % 32));")),
         Break("a-box-of-scales-that-begins-anywhere", Replace("place.row / 4 * 4", "place.row"),
-              file="fp8.cu"),
+              file="fp8.cu", mutant=("a box that begins anywhere", ORDER)),
         Break("the-scales-of-rows-before",
               Replace("[group.first_row % 4 + consumer * 64 + row]", "[consumer * 64 + row]"),
-              file="fp8.cu"),
+              file="fp8.cu", mutant=("the scales of other rows", VALUE)),
     ],
     "16_attention": [
         Break("o-rescaled-while-the-product-of-the-values-still-runs", Diff("""
@@ -127,23 +134,27 @@ BREAKS = {
               "--m 300 --n 300 --k 128 --mask causal"),
         Break("the-order-barriers-exchanged",
               Replace("mbarrier_wait(&shared->order[consumer]",
-                      "mbarrier_wait(&shared->order[1 - consumer]"), file="pingpong.cu"),
+                      "mbarrier_wait(&shared->order[1 - consumer]"), file="pingpong.cu",
+              mutant=("the order barriers exchanged", ORDER)),
         Break("an-empty-row", Replace("fmaxf(max * scale, -FLT_MAX)", "max * scale"),
-              file="softmax.h"),
+              file="softmax.h", mutant=("a row of -infinity", VALUE)),
         Break("a-factor-that-is-not-1-where-the-maximum-stays",
               Replace("exp2_approx(rows->shift[r] - shift)",
-                      "exp2_approx(fmaf(rows->max[r], scale, -shift))"), file="softmax.h"),
+                      "exp2_approx(fmaf(rows->max[r], scale, -shift))"), file="softmax.h",
+              mutant=("a factor that is not 1", VALUE)),
         Break("a-sum-that-is-not-rescaled", Replace("    rows->sum[r] *= rescale[r];\n", ""),
               file="softmax.h"),
         Break("o-is-not-rescaled",
               Replace("    softmax_rescale(o, rescale, HEAD);\n"
                       "    softmax_pack(p, s, BN);",
-                      "    softmax_pack(p, s, BN);")),
+                      "    softmax_pack(p, s, BN);"), mutant=("O is not rescaled", VALUE)),
         Break("rows-and-columns-of-a-exchanged",
               Replace("p[i / 4][i % 4]", "p[i / 4][i % 2 * 2 + i % 4 / 2]"), file="softmax.h",
-              title="Rows and columns of A exchanged"),
+              title="Rows and columns of A exchanged",
+              mutant=("rows and columns of A exchanged", VALUE)),
         Break("a-softmax-of-scores-under-way",
-              Replace("wgmma_wait_group(1);", "wgmma_wait_group(2);")),
+              Replace("wgmma_wait_group(1);", "wgmma_wait_group(2);"),
+              mutant=("the softmax of scores that are under way", ORDER)),
     ],
     "17_tcgen05": [
         Break("no-fence-after-the-wait", Diff("""

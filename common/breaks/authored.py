@@ -3,6 +3,7 @@ them, and the live page has them. A name is a part of addresses; a title is what
 kernel."""
 
 from edit import Diff, Remove, Replace
+from rules import ORDER, VALUE
 from store import Break
 
 # chapter: name, edit, the run that shows it
@@ -40,7 +41,8 @@ BREAKS = {
     "05_tma_mbarrier": [
         Break("rows-and-columns-the-order-of-dimensions",
               Replace("tile.m * BM, k_tile * BK", "k_tile * BK, tile.m * BM"),
-              "--m 128 --n 128 --k 192", title="Rows and columns: the order of dimensions"),
+              "--m 128 --n 128 --k 192", title="Rows and columns: the order of dimensions",
+              mutant=("row and column exchanged", VALUE)),
         Break("the-proxy-fence", Remove("fence_proxy_async();"), "--size 256"),
         Break("the-fence-in-one-thread-only",
               Replace("fence_proxy_async", "if (threadIdx.x == 0) fence_proxy_async"),
@@ -50,7 +52,13 @@ BREAKS = {
         Break("the-wrong-first-phase", Replace("shared->full[0], 0", "shared->full[0], 1"),
               "--size 256"),
         Break("too-few-bytes", Replace("stage], STAGE_BYTES", "stage], STAGE_BYTES / 2"),
-              "--size 256"),
+              "--size 256", reports="tx-count",
+              asks={"deadlock": "No phase lacks bytes: too many come.",
+                    "verified": "A wait may end while a box is still on its way.",
+                    "overwritten-while-read": "Something is reported before any stage is used again."},
+              because="Half of the bytes complete the phase, and the other half still comes and counts "
+                      "for it. That is reported at once; a read that comes too early is only what may "
+                      "follow."),
         Break("too-many-bytes", Replace("stage], STAGE_BYTES", "stage], 2 * STAGE_BYTES"),
               "--m 128 --n 128 --k 256"),
         Break("a-copy-of-the-tensor-map", Diff("""
@@ -82,10 +90,11 @@ BREAKS = {
     ],
     "06_wgmma": [
         Break("the-release-one-k-tile-late", Replace("k_tile - WAIT +", "k_tile +"),
-              "--size 512 --schedule late", title="The release one k-tile late"),
+              "--size 512 --schedule late", title="The release one k-tile late",
+              mutant=("fills the stage in use", ORDER)),
         Break("the-right-stride",
               Replace("shared_address(b), 0, 1024", "shared_address(b), 0, 512"),
-              "--size 256 --schedule late"),
+              "--size 256 --schedule late", mutant=("wrong stride", VALUE)),
         Break("the-fence", Remove("wgmma_fence();"), "--size 256 --schedule late"),
         Break("the-wait-for-the-bytes", Remove("mbarrier_wait("), "--size 256 --schedule late"),
         Break("the-commit", Remove("wgmma_commit_group();"), "--size 512 --schedule late"),
@@ -143,7 +152,8 @@ BREAKS = {
               "--size 512 --schedule random", file="two_warpgroups.cu",
               title="With two warpgroups: a barrier for each"),
         Break("with-two-warpgroups-whose-rows", Replace("half * 64 * BK", "0"), "--size 256",
-              file="two_warpgroups.cu", title="With two warpgroups: whose rows?"),
+              file="two_warpgroups.cu", title="With two warpgroups: whose rows?",
+              mutant=("wrong half of the tile", VALUE)),
         Break("the-step-along-k", Diff("""
 -            const uint64_t a_step = a_tile + ((i * 64 * BK + step * 16) * sizeof(element_t) >> 4);
 -            const uint64_t b_step = b_tile + (step * 16 * sizeof(element_t) >> 4);
@@ -175,7 +185,13 @@ BREAKS = {
         Break("the-consumer-s-wait", Remove("consumer_wait(shared->ring, *state);"),
               "--size 1024 --schedule random", title="The consumer's wait"),
         Break("that-wait-by-one-lane-for-its-warp",
-              Replace("consumer_wait", "if (threadIdx.x % 32 == 0) consumer_wait"), "--size 256"),
+              Replace("consumer_wait", "if (threadIdx.x % 32 == 0) consumer_wait"), "--size 256",
+              reports="read-before-landed",
+              asks={"deadlock": "A wait takes part in nothing: nobody counts who waits.",
+                    "verified": "That the lane has waited orders its own instructions alone.",
+                    "diverged-warpgroup": "The lanes are together again when the wgmma is issued."},
+              because="All 32 lanes issue the wgmma, and only one of them is ordered after the load. A "
+                      "__syncwarp() behind the wait would order the others."),
         Break("the-release",
               Remove("if (threadIdx.x % 32 == 0) consumer_release(shared->ring, *state);"),
               "--m 128 --n 256 --k 512 --schedule late"),
@@ -197,7 +213,8 @@ BREAKS = {
               Remove("/* The barriers are initialized before any other thread uses one. bar.sync */"),
               "--size 512 --schedule late"),
         Break("four-producers", Replace("warp == 0 && elect_one", "elect_one"),
-              "--m 128 --n 256 --k 512 --schedule late"),
+              "--m 128 --n 256 --k 512 --schedule late",
+              mutant=("a thread of each warp produces", ORDER)),
         Break("two-counts-of-k-tiles",
               Replace("0; k_tile < args->tiles_k; ++k_tile) {",
                       "0; k_tile < args->k / BK; ++k_tile) {"), "--m 128 --n 256 --k 1000",
@@ -213,7 +230,7 @@ BREAKS = {
               "--size 256"),
         Break("a-run-that-shows-it",
               Replace("pipeline_state state = {0, 1", "pipeline_state state = {0, 0"),
-              "--m 128 --n 256 --k 512"),
+              "--m 128 --n 256 --k 512", mutant=("wrong initial producer phase", ORDER)),
     ],
     "08_persistent_pingpong": [
         Break("can-d-be-staged-in-the-ring", Diff("""
@@ -266,7 +283,7 @@ BREAKS = {
         Break("returning-no-registers", Remove("setmaxnreg_dec(PRODUCER_REGISTERS);"),
               "--size 128"),
         Break("too-many-registers", Replace("CONSUMER_REGISTERS 232", "CONSUMER_REGISTERS 240"),
-              "--size 128"),
+              "--size 128", mutant=("register budget over the pool", ORDER)),
         Break("the-proxy-fence", Remove("fence_proxy_async();"), "--size 512 --schedule late",
               file="building_blocks/epilogue_store.h"),
         Break("the-fence-in-the-elected-thread-alone", Diff("""
@@ -285,7 +302,8 @@ BREAKS = {
         Break("a-named-barrier-of-its-own", Replace("1 + consumer", "1"), "--size 1024"),
         Break("a-named-barrier-of-its-own-2", Replace("1 + half", "1"),
               "--size 512 --schedule late", file="persistent.cu",
-              title="A named barrier of its own"),
+              title="A named barrier of its own",
+              mutant=("both consumers use one named barrier", ORDER)),
         Break("the-last-wait", Remove("if (elected) bulk_wait_group(0);"),
               "--size 512 --schedule late"),
         Break("the-edge", Replace("epilogue_at_edge(args, first_column)", "false"),
@@ -337,10 +355,11 @@ BREAKS = {
                       "== 0) mbarrier_arrive_remote(&shared->ring[state->index].empty, 0"),
               "--size 1024 --schedule late", title="Releases to CTA 0 only"),
         Break("the-mask", Replace("(1 << CLUSTER) - 1", "1 << cluster_rank()"),
-              "--size 1024 --schedule late"),
+              "--size 1024 --schedule late", mutant=("multicast to itself only", ORDER)),
         Break("the-wrong-half-of-the-stage", Replace("index][row * BK", "index][0"),
-              "--size 1024 --schedule late"),
-        Break("the-box", Replace("ldb, BN / CLUSTER", "ldb, BN"), "--size 1024 --schedule late"),
+              "--size 1024 --schedule late", mutant=("both halves to the same place", ORDER)),
+        Break("the-box", Replace("ldb, BN / CLUSTER", "ldb, BN"), "--size 1024 --schedule late",
+              mutant=("box of the whole tile", ORDER)),
         Break("the-announced-bytes",
               Replace("state, STAGE_BYTES", "state, (BM + BN / CLUSTER) * BK * sizeof(element_t)"),
               "--size 1024 --schedule late"),
@@ -349,7 +368,7 @@ BREAKS = {
         Break("the-first-cluster-barrier", Replace("cluster_sync_relaxed", "__syncthreads"),
               "--size 1024 --schedule late"),
         Break("the-rank-in-the-tile", Replace("CLUSTER + cluster_rank()", "CLUSTER"),
-              "--size 1024 --schedule late"),
+              "--size 1024 --schedule late", mutant=("both CTAs compute the same tile", VALUE)),
         Break("arrivals-without-mapa",
               Replace("mbarrier_arrive_remote(&shared->ring[state->index].empty, lane",
                       "mbarrier_arrive(&shared->ring[state->index].empty"),

@@ -49,14 +49,18 @@ def cycles_of(text):
     return int(found.group(1)) if found else 0
 
 
+def in_one_line(text):
+    return " ".join(text.split())
+
+
 def bytes_missing(text):
-    return re.search(r"(\d+) bytes still missing", text).group(1)
+    return re.search(r"(\d+) bytes still missing", in_one_line(text)).group(1)
 
 
 def waited_for(text):
     """The first barrier that a deadlock names, and the phase."""
     return "{1}, phase {0}".format(
-        *re.search(r"phase (\d+) \(parity \d\) of the mbarrier (\S+)", text).groups())
+        *re.search(r"phase (\d+) \(parity \d\) of the mbarrier (\S+)", in_one_line(text)).groups())
 
 
 # ---- on a page ----

@@ -8,7 +8,7 @@ rule of the gallery is computed (tools/mutants/rules.py), and one of the museum 
 import importlib
 import os
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 HOUSES = {"": "authored", "beyond": "authored_beyond"}
@@ -22,7 +22,11 @@ class Break:
     file: str = "kernel.cu"  # the edited one, from the chapter, or from common/ or the house
     kernel: str = ""         # the compiled one, if that is another
     title: str = ""
-    chapter: str = ""  # 16_attention
+    mutant: tuple = ()  # (what is wrong, category) in the gallery, whose edits are all Replace
+    reports: str = ""   # the kind of hazard; with `asks` the practice asks for it
+    asks: dict = field(default_factory=dict)  # another answer that is offered: why it is not that
+    because: str = ""   # why it is that
+    chapter: str = ""   # 16_attention
     house: str = ""
 
     @property

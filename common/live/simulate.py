@@ -73,7 +73,7 @@ def report_of(command, case):
         with open(os.path.join(directory, "index.html"), encoding="utf-8") as file:
             data = re.search(r'<script type="application/json" id="data">(.*?)</script>',
                              file.read(), re.S).group(1)
-    return " ".join(text.split()), json.loads(data)
+    return text, json.loads(data)
 
 
 # Of a barrier's events: which kind, and which number. timeline/page/barriers.js has the fields.

@@ -133,9 +133,9 @@ class Gallery:
         own = self.called_by([options.house], common) - self.called_by(self.house.earlier, common)
         for source in self.sources.values():
             self.edits += [edit for edit in rules.generated(source) +
-                           listed.edits(source, self.stale) if self.is_called(edit.function) and
+                           listed.edits(self.house.listed, source, self.stale) if self.is_called(edit.function) and
                            (source.name not in common or edit.function in own)]
-        unknown = {file for file, *_ in listed.EDITS} - set(self.sources)
+        unknown = {file for file, *_ in self.house.listed} - set(self.sources)
         self.stale += [f"listed.py: {file} is no kernel" for file in sorted(unknown)]
         self.remember_excuses(first_house)
         directories = {os.path.dirname(c.file) for c in self.configurations}
