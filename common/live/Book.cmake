@@ -60,7 +60,8 @@ function(add_live_book page)
     ../tools/book/book_text.sh)
   list(TRANSFORM generator PREPEND ${here}/)
   file(GLOB more CONFIGURE_DEPENDS part_*.py answers/*.diff
-    ${PROJECT_SOURCE_DIR}/common/tools/mutants/*.py ${PROJECT_SOURCE_DIR}/common/tools/book/*.py
+    ${PROJECT_SOURCE_DIR}/common/breaks/*.py ${PROJECT_SOURCE_DIR}/common/tools/mutants/*.py
+    ${PROJECT_SOURCE_DIR}/common/tools/book/*.py ${house}/breaks/*.py
     ${house}/tools/mutants/*.py ${PROJECT_SOURCE_DIR}/common/building_blocks/*.h
     ${house}/building_blocks/*.h ${pages}/*.md ${pages}/docs/*.md ${pages}/docs/questions/*.md)
   list(APPEND plain ${more} ${HOPPER_COMMITS} ${PROJECT_BINARY_DIR}/kernels.json)
@@ -172,14 +173,14 @@ function(add_live_book page)
   # ---- the page ----
 
   set(out ${PROJECT_BINARY_DIR}/live/${page}.html)
-  set(debugging ${PROJECT_SOURCE_DIR}/docs/debugging.md)
-  file(GLOB texts CONFIGURE_DEPENDS ${here}/*.py ${here}/page/*)
+  file(GLOB texts CONFIGURE_DEPENDS ${here}/*.py ${here}/page/* ${PROJECT_SOURCE_DIR}/common/breaks/*)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${Python3_EXECUTABLE} ${here}/live_page.py ${kernels}/live.json ${debugging} ${live}
+    COMMAND ${Python3_EXECUTABLE} ${here}/live_page.py ${kernels}/live.json ${live}
             ${ARG_BEGIN} ${out} ${ARG_CASES}
-    DEPENDS ${texts} ${ARG_CASES} ${debugging} ${ARG_BEGIN}
+    DEPENDS ${texts} ${ARG_CASES} ${ARG_BEGIN}
             ${kernels}/live.json ${live}/module.js ${live}/module.wasm
+            ${PROJECT_BINARY_DIR}/live/judge.wasm
     COMMENT "The live page ${page}.html" VERBATIM)
   add_custom_target(live_page${ARG_NAME} DEPENDS ${out})
-  add_dependencies(live_page${ARG_NAME} ${module})
+  add_dependencies(live_page${ARG_NAME} ${module} live_judge)
 endfunction()
