@@ -57,9 +57,22 @@ size_t launch_shared_bytes(const struct launch *l) {
 
 /* ---- variables of the module, in global memory ---- */
 
+/* A pointer to a function is where the module describes it. */
+static bool place_function(const struct ptx_module *m, const struct ptx_variable *v,
+                           const struct ptx_initializer *at) {
+    for (int i = 0; i < m->functions; ++i) {
+        const struct ptx_function *const f = &m->function[i];
+        if (!f->defined || strcmp(f->name, at->symbol) != 0) continue;
+        memcpy((char *)v->memory + at->offset, &f, sizeof f);
+        return true;
+    }
+    return false;
+}
+
 static bool place_symbols(const struct ptx_module *m, const struct ptx_variable *v) {
     for (int i = 0; i < v->symbol_count; ++i) {
         const struct ptx_variable *of = NULL;
+        if (place_function(m, v, &v->symbols[i])) continue;
         for (int j = 0; j < m->variables; ++j)
             if (!strcmp(m->variable[j].name, v->symbols[i].symbol)) of = &m->variable[j];
         if (!of || !of->memory) {

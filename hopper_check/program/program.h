@@ -85,7 +85,8 @@ struct program {
     int dynamic_shared_offset;
     struct refusal *refusal;
     int refusals;
-    /* Of a kernel: the functions that it and they call, decoded once for all calls. */
+    /* Of a kernel: the functions that it and they call, or take the address of, decoded once for
+     * all calls. A pointer to a function is that of its struct ptx_function. */
     struct program **function_called;
     int functions_called;
 };

@@ -4,7 +4,7 @@
 #ifndef SIM_CORE_GLOBAL_MEMORY_H
 #define SIM_CORE_GLOBAL_MEMORY_H
 
-#include "gemm_devices.h"
+#include "services/devices.h"
 #include "sim/core/threads.h"
 
 enum sim_access { SIM_READ, SIM_WRITE };
