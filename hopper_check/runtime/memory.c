@@ -24,6 +24,10 @@ cudaError_t memory_new(void **pointer, size_t bytes, const char *what) {
     snprintf(label, sizeof label, "%s %d", what, ++count);
     *pointer = backend_alloc(bytes, source_keep(label), true);
     session_leave();
+    if (!*pointer)
+        session_note("%s of %zu bytes fails: the host has no memory for it, or there are too many "
+                     "blocks",
+                     label, bytes);
     return *pointer ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 

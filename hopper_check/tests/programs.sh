@@ -69,6 +69,10 @@ printf 'data-race race.cu:11 race.cu:8\n' >other
 expect 4 'findings: 2' --suppressions other ./race
 printf 'data-race race.cu\n' >wrong
 expect 2 'wrong:1: expected RULE FILE:LINE' --suppressions wrong ./race
+expect 4 'in launch 1, of shift' --kernel-name kernel_substring=hif ./race
+expect 5 'nothing was checked' --kernel-name other ./race
+expect 5 'nothing was checked' --launch-skip 1 ./race
+expect 0 'checked: 6 runs, 12 launches' --launch-skip 1 --launch-count 2 ./unusual
 expect 4 '' --json race.json --sarif race.sarif --log-file race.log ./race
 grep -q '"verdict": "findings"' race.json && grep -q '"ruleId": "data-race"' race.sarif &&
     grep -q '"startLine": 7' race.sarif && grep -q '^findings: 2' race.log ||

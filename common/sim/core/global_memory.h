@@ -31,8 +31,8 @@ enum global_kind sim_global_check(const void *pointer, size_t bytes, enum sim_ac
 void global_let_write(bool all);
 /* And to the allocation that this lies in, if there is one. */
 void global_let_write_to(const void *pointer);
-/* Called, unless it is NULL, when a launch writes to one that it was not let to: what it says of the
- * launch is wrong, and not the launch. It does not return. */
+/* Called, unless it is NULL, when a launch writes to one that it was not let to: what it says of
+ * the launch is wrong, and not the launch. It does not return. */
 extern void (*global_unforeseen)(const char *label);
 
 /* While it is not NULL, says what is wrong with an access outside of all allocations, in place of

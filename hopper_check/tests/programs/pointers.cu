@@ -1,5 +1,5 @@
-// pointers.cu: stores through addresses from everywhere: none may be taken for memory that the launch
-// only reads. And, with an argument, a store through a pointer to memory that is not written
+// pointers.cu: stores through addresses from everywhere: none may be taken for memory that the
+// launch only reads. And, with an argument, a store through a pointer to memory that is not written
 // elsewhere, beyond its end.
 #include <cstdio>
 #include <cstdint>
@@ -18,7 +18,7 @@ __device__ __noinline__ void store(int *to, int value) { *to = value; }
 __global__ void by_table(int *const *table, const int *in) { // from global memory
     table[threadIdx.x % 4][threadIdx.x] = in[threadIdx.x];
 }
-__global__ void by_struct(const __grid_constant__ struct pair p, int n) { // two words of a parameter
+__global__ void by_struct(const __grid_constant__ struct pair p, int n) { // words of a parameter
     if ((int)threadIdx.x < n) p.to[threadIdx.x] = p.from[threadIdx.x];
 }
 __global__ void by_shared(int *a, int *b, const int *in) { // a pointer that lies in shared memory
