@@ -23,6 +23,17 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) {
     (void)limit, (void)value;
     return cudaSuccess;
 }
+cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit) {
+    (void)limit;
+    return *value = 0, cudaSuccess;
+}
+cudaError_t cudaGetDeviceFlags(unsigned *flags) { return *flags = 0, cudaSuccess; }
+cudaError_t cudaDeviceGetPCIBusId(char *id, int size, int device) {
+    if (device || size < 1) return errors_note(cudaErrorInvalidValue);
+    strncpy(id, "0000:00:00.0", (size_t)size - 1);
+    id[size - 1] = 0;
+    return cudaSuccess;
+}
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config) {
     return (void)config, cudaSuccess;
 }

@@ -68,6 +68,24 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
     return cudaSuccess;
 }
 
+/* There is one pool, and what it keeps is a matter of speed. */
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) {
+    static int the_pool;
+    (void)device;
+    return *pool = (cudaMemPool_t)&the_pool, cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                    void *value) {
+    (void)pool, (void)attribute, (void)value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes) {
+    (void)pool, (void)bytes;
+    return cudaSuccess;
+}
+
 /* Where managed memory lies is a matter of speed. CUDA 13 has another way to say it. */
 #if CUDART_VERSION >= 13000
 cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct cudaMemLocation location,
@@ -111,6 +129,12 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
                            size_t bytes) {
     (void)to_device, (void)from_device;
     return errors_note(memory_copy(to, from, bytes, cudaMemcpyDeviceToDevice));
+}
+
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                                size_t bytes, cudaStream_t stream) {
+    (void)stream;
+    return cudaMemcpyPeer(to, to_device, from, from_device, bytes);
 }
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
