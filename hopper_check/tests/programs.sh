@@ -82,6 +82,10 @@ expect 4 '' --jobs 3 --keep-going --json third.json ./race
 cmp again.json third.json || failed=1
 build no_barrier product $ptx -DNO_BARRIER
 expect 4 'hazard: overwritten' ./no_barrier
+for log in one two; do
+    "$check" --schedule random --seed 5 --log-file $log ./no_barrier >/dev/null
+done
+cmp one two || failed=1 # a run made again gives the same report
 build barrier race $ptx -DBARRIER
 expect 0 'clean' ./barrier
 expect 4 'global-bounds' ./faults bounds
