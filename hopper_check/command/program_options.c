@@ -36,7 +36,7 @@ void program_options_help(FILE *out) {
         "  --print-limit N          findings that are printed (default 100)\n"
         "  --error-exitcode N       the exit code of findings (default 4)\n"
         "  --log-file FILE          what is printed goes there\n"
-        "  --json FILE, --sarif FILE  the findings\n"
+        "  --json FILE, --sarif FILE   the findings\n"
         "  --elect any              elect.sync takes the lane that the schedule says\n"
         "                           (default lowest)\n"
         "  --doubtful on|off        also the rules that are in doubt (default off)\n"
