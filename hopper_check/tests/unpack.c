@@ -34,16 +34,10 @@ int main(void) {
     expect("a block", BLOCK, bytes, 100, HELD);
     expect("no room for the match", BLOCK, bytes, 20, "");
     expect("no room for the literals", BLOCK, bytes, 22, "");
-    expect("a distance of 0",
-           "\x10"
-           "a"
-           "\x00\x00",
-           4, 100, "");
-    expect("a distance beyond the beginning",
-           "\x10"
-           "a"
-           "\x02\x00",
-           4, 100, "");
+    static const char nowhere[] = {0x10, 'a', 0, 0, 0x10, 'b'};
+    static const char too_far[] = {0x10, 'a', 2, 0, 0x10, 'b'};
+    expect("a distance of 0", nowhere, sizeof nowhere, 100, "");
+    expect("a distance beyond the beginning", too_far, sizeof too_far, 100, "");
     expect("literals that the block does not have", "\xf0\xff\xff\x10", 4, 100, "");
     for (size_t cut = 1; cut < bytes; ++cut) { /* every beginning that ends with no literals */
         memcpy(block, BLOCK, cut);
