@@ -96,14 +96,44 @@ static void lay_out(struct program *kernel, struct program *p, struct ptx_variab
     }
 }
 
-static void lay_out_dynamic(struct program *p, struct ptx_variable *v, int count) {
-    for (int i = 0; i < count; ++i) {
-        if (v[i].space != SPACE_SHARED || v[i].bytes) continue;
-        int used = p->static_shared_bytes;
-        v[i].offset = (size_t)put(&used, 0, (int)v[i].align);
-        p->dynamic_shared = true;
-        if (p->dynamic_shared_offset < used) p->dynamic_shared_offset = used;
-    }
+static void lay_out_dynamic(struct program *p, struct ptx_variable *v) {
+    int used = p->static_shared_bytes;
+    v->offset = (size_t)put(&used, 0, (int)v->align);
+    p->dynamic_shared = true;
+    if (p->dynamic_shared_offset < used) p->dynamic_shared_offset = used;
+}
+
+static bool operand_names(const struct ptx_operand *o, const char *name) {
+    if (o->kind == OPERAND_SYMBOL && !strcmp(o->name, name)) return true;
+    for (int i = 0; i < o->parts; ++i)
+        if (operand_names(&o->part[i], name)) return true;
+    return false;
+}
+
+static bool function_names(const struct ptx_function *f, const char *name) {
+    for (int i = 0; i < f->instructions; ++i)
+        for (int j = 0; j < f->instruction[i].operands; ++j)
+            if (operand_names(&f->instruction[i].operand[j], name)) return true;
+    return false;
+}
+
+static bool kernel_names(const struct program *kernel, const char *name) {
+    if (function_names(kernel->function, name)) return true;
+    for (int i = 0; i < kernel->functions_called; ++i)
+        if (function_names(kernel->function_called[i]->function, name)) return true;
+    return false;
+}
+
+/* Shared memory is a kernel's if it names it: a module has that of all its kernels. */
+static void lay_out_module(struct program *kernel, struct ptx_module *module) {
+    for (int with_size = 1; with_size >= 0; --with_size)
+        for (int i = 0; i < module->variables; ++i) {
+            struct ptx_variable *const v = &module->variable[i];
+            if (v->space != SPACE_SHARED || (v->bytes > 0) != with_size) continue;
+            if (!kernel_names(kernel, v->name)) continue;
+            lay_out(kernel, kernel, v, 1);
+            if (!with_size) lay_out_dynamic(kernel, v);
+        }
 }
 
 /* ---- registers that a wgmma uses ---- */
@@ -249,12 +279,11 @@ struct program *program_of(struct ptx_module *module, struct ptx_function *f) {
     p->function = f;
     p->static_shared_align = 16;
     lay_out(p, p, f->variable, f->variables);
-    lay_out(p, p, module->variable, module->variables);
     find_called(module, p, f);
     find_pointed_to(module, p);
     for (int i = 0; i < p->functions_called; ++i) /* which adds to them */
         find_called(module, p, p->function_called[i]->function);
-    lay_out_dynamic(p, module->variable, module->variables);
+    lay_out_module(p, module);
     decode_body(module, p, p);
     for (int i = 0; i < p->functions_called; ++i) {
         struct program *const called = p->function_called[i];
