@@ -145,9 +145,11 @@ void endless_watch(void) {
     if (ready) set_timer(1);
 }
 
-/* As much again as a right kernel takes at most, and no second of turns that lead nowhere. */
+/* As much again as a right kernel takes at most, and no second of turns that lead nowhere. Of a
+ * stranger's kernel that is not known: what was asked for stays. */
 void endless_hurry(void) {
     enum { LEAST = 500000, PRODUCTS_OF_A_TURN = 24 };
+    if (endless_step_limit) return;
     const uint64_t soon = sim.steps + (uint64_t)sim.launches * (uint64_t)sim.devices * LEAST +
                           (uint64_t)(products() / PRODUCTS_OF_A_TURN);
     if (endless_last_step > soon) endless_last_step = soon;
