@@ -12,13 +12,6 @@ __global__ void scale(const int *in, int *out, int n) {
     if (i == 0) managed += 1;
 }
 
-template <int N> __global__ void reverse(int *out) {
-    __shared__ int word[N];
-    word[threadIdx.x] = (int)threadIdx.x;
-    __syncthreads();
-    out[threadIdx.x] = word[blockDim.x - 1 - threadIdx.x];
-}
-
 #define CHECK(call)                                                                                \
     if (cudaError_t e = (call)) return printf("%s: %s\n", #call, cudaGetErrorString(e)), 1
 #define REQUIRE(condition)                                                                         \
@@ -76,15 +69,6 @@ int main() {
     REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
     scale<<<1, 2048>>>(in, out, N);
     REQUIRE(cudaPeekAtLastError() == cudaErrorInvalidConfiguration);
-    // Shared memory is a kernel's own, also where a module has that of several: 32 and 24 KiB.
-    CHECK(cudaGetLastError() == cudaErrorInvalidConfiguration ? cudaSuccess : cudaErrorUnknown);
-    reverse<8192><<<1, 32>>>(out);
-    CHECK(cudaGetLastError());
-    reverse<6144><<<1, 32>>>(out + 32);
-    CHECK(cudaGetLastError());
-    cudaFuncAttributes attributes;
-    CHECK(cudaFuncGetAttributes(&attributes, reverse<6144>));
-    REQUIRE(attributes.sharedSizeBytes == 6144 * sizeof(int));
     CHECK(cudaFreeHost(pinned));
     CHECK(cudaFreeAsync(in, one));
     CHECK(cudaFree(out));

@@ -60,6 +60,13 @@ KERNEL(THREADS, 1) plain_loop(KERNEL_ARGS args) {
     __syncthreads();
 }
 
+/* A mistake, and then more turns than a right kernel of this size takes. */
+KERNEL(THREADS, 1) hazard_and_barriers(KERNEL_ARGS args) {
+    if (me() == 37) ld_global_element(&args.a[-8]);
+    for (int i = 0; i < args.splits; ++i)
+        __syncthreads();
+}
+
 /* The same behind another mistake. */
 KERNEL(THREADS, 1) hazard_and_loop(KERNEL_ARGS args) {
     if (me() == 37) {
@@ -194,6 +201,13 @@ int main(int argc, char **argv) {
          .argument = 1 << 30,
          .hazard = "endless",
          .text = "and the kernel has not ended:\n    CTA 0, "},
+        {.name = "hazard_and_barriers",
+         .kernel = hazard_and_barriers,
+         .threads = THREADS,
+         .cluster = 1,
+         .smem_bytes = sizeof(struct smem),
+         .argument = ENOUGH / THREADS,
+         .hazard = "global-bounds"},
         {.name = "for_ever_by_turns",
          .kernel = for_ever_by_turns,
          .threads = THREADS,
