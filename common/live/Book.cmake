@@ -109,6 +109,7 @@ function(add_live_book page)
   set(directories ${kernels} ${PROJECT_SOURCE_DIR}/common ${HOPPER_INCLUDES})
   list(TRANSFORM directories PREPEND -I)
   file(GLOB version_depends CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/common/*.h
+    ${PROJECT_SOURCE_DIR}/common/services/*.h
     ${PROJECT_SOURCE_DIR}/common/hopper/*.h ${PROJECT_SOURCE_DIR}/common/sim/hopper/*.h
     ${PROJECT_SOURCE_DIR}/common/building_blocks/*.h ${house}/building_blocks/*.h)
   list(APPEND version_depends ${kernels}/live.json ${here}/compile_versions.py ${here}/switches.py)
