@@ -27,7 +27,7 @@ def main():
                 for name in sorted(about)]
     verdicts = one_file.reportable(verdicts, module)
     one_file.write(out, "museum.html", module, {"exhibits": exhibits, "verdicts": verdicts},
-                   ("simulator", "text", "reported", "find_first", "museum"), {})
+                   "museum", {})
 
 
 main()
