@@ -4,7 +4,7 @@
 # What no page asks for: --check with its processes, --help, the option that an unknown one is like,
 # times, --explain. A module has no such functions: a call ends the run with the name of the missing
 # one. Takes them out of the list of sources `variable` of the caller's.
-set(HOPPER_MODULE_LACKS harness/check harness/branches harness/help harness/near harness/timing
+set(HOPPER_MODULE_LACKS harness/check harness/branches harness/help harness/nearest_name harness/timing
   harness/timed_experiment harness/statistics timeline/explain)
 function(leave_out_of_modules variable)
   foreach(name IN LISTS HOPPER_MODULE_LACKS)
@@ -39,4 +39,13 @@ function(make_module program directory name functions methods)
             --strip-debug --strip-producers -O1 --reorder-locals
     COMMAND ${CMAKE_COMMAND} -E copy ${raw}.js ${directory}/${name}.js
     DEPENDS ${program} COMMENT "Asyncify: ${name}" VERBATIM)
+endfunction()
+
+# add_functions(NAME SOURCE...): functions that need no library and suspend nothing, ${live}/NAME.wasm.
+function(add_functions name)
+  add_executable(${name} ${ARGN})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/common)
+  target_compile_options(${name} PRIVATE -Oz)
+  set_target_properties(${name} PROPERTIES SUFFIX .wasm RUNTIME_OUTPUT_DIRECTORY ${live})
+  target_link_options(${name} PRIVATE -O2 --no-entry -sSTANDALONE_WASM -Wl,--export-dynamic)
 endfunction()

@@ -13,7 +13,7 @@ function(add_page name script)
   set(files ${arguments})
   list(FILTER files INCLUDE REGEX "\\.[a-z]+$")
   list(REMOVE_ITEM files ${out})
-  file(GLOB texts CONFIGURE_DEPENDS ${here}/*.py ${here}/page/*)
+  file(GLOB texts CONFIGURE_DEPENDS ${here}/*.py ${here}/page/* ${PROJECT_SOURCE_DIR}/common/breaks/*)
   add_custom_command(OUTPUT ${out}
     COMMAND ${Python3_EXECUTABLE} ${here}/${script} ${arguments}
     DEPENDS ${texts} ${files} ${ARG_NEEDS}
@@ -22,6 +22,7 @@ function(add_page name script)
   add_dependencies(live live_page_${name})
 endfunction()
 add_custom_target(live)
+add_functions(judge ${PROJECT_SOURCE_DIR}/common/breaks/judge.c)
 
 # ---- the museum ----
 
@@ -34,7 +35,7 @@ target_compile_options(sim_museum PRIVATE ${HOPPER_SIM_KERNEL_WARNINGS})
 make_module(sim_museum ${live} museum _main callMain,FS)
 file(GLOB exhibits CONFIGURE_DEPENDS ${museum}/[0-9]*.cu)
 add_page(museum museum_live.py ${PROJECT_SOURCE_DIR} ${live}/museum @OUT@
-  NEEDS ${live}/museum.wasm ${exhibits} ${PROJECT_SOURCE_DIR}/docs/museum.md ${PROJECT_SOURCE_DIR}/docs/debugging.md
+  NEEDS ${live}/museum.wasm judge ${exhibits} ${PROJECT_SOURCE_DIR}/docs/museum.md
         ${PROJECT_SOURCE_DIR}/common/tools/museum/museum_page.py)
 
 # ---- layouts and the ring, which have the pictures' colours ----
@@ -43,12 +44,7 @@ set(tools ${PROJECT_SOURCE_DIR}/common/tools/pictures)
 file(GLOB colours CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/common/timeline/page/* ${tools}/palette.py)
 set(models ${PROJECT_SOURCE_DIR}/common/sim/models)
 
-# Functions that need no library and suspend nothing.
-add_executable(layouts layouts.c ${models}/banks.c ${models}/descriptor.c)
-target_include_directories(layouts PRIVATE ${PROJECT_SOURCE_DIR}/common)
-target_compile_options(layouts PRIVATE -Oz)
-set_target_properties(layouts PROPERTIES SUFFIX .wasm RUNTIME_OUTPUT_DIRECTORY ${live})
-target_link_options(layouts PRIVATE -O2 --no-entry -sSTANDALONE_WASM -Wl,--export-dynamic)
+add_functions(layouts layouts.c ${models}/banks.c ${models}/descriptor.c)
 add_page(layouts pictured_page.py layouts ${live}/layouts @OUT@ NEEDS layouts ${colours})
 
 # Chapter 07's kernel with each number of stages and each WAIT; its own are 4 and 1.

@@ -7,11 +7,12 @@ import os
 import re
 
 COMMENT = re.compile(r"^ *(/\*.*?\*/|//[^\n]*)\n+", re.S | re.M)
-BOOK = ("simulator", "text", "versions", "source", "address", "reported", "result", "checks", "predict")
+BOOK = ("simulator", "judge", "text", "versions", "source", "address", "reported", "result", "checks",
+        "predict")
 TIMELINE = "../../timeline/page/"  # the report's scripts, which read the same data
 SCRIPTS = {  # of each page, page/*.js
     "live": (*BOOK, "choose", "practice", "main"), "beyond": (*BOOK, "no_practice", "main"),
-    "museum": ("simulator", "text", "reported", "find_first", "museum"),
+    "museum": ("simulator", "judge", "text", "reported", "find_first", "museum"),
     "layouts": ("simulator", "text", "shareable", "layouts"),
     "ring": ("simulator", "text", f"{TIMELINE}barriers", "shareable", "ring"), "worker": ("worker",)}
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
@@ -55,6 +56,7 @@ def write(out, template, module, data, page, more):
     fill(out, template, {
         "@STYLE@": style("live"),
         "@WASM@": packed(f"{module}.wasm"),
+        "@JUDGE@": packed(os.path.join(os.path.dirname(module), "..", "live", "judge.wasm")),
         "@MODULE@": packed(f"{module}.js"),
         "@WORKER@": script(*SCRIPTS["worker"]),
         "@DATA@": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),

@@ -8,6 +8,7 @@ sys.dont_write_bytecode = True  # what follows lies in the source tree
 ROOT, DIRECTORY = sys.argv[1:]
 sys.path.insert(0, os.path.join(ROOT, "common/tools/museum"))
 import museum_page
+import exhibits
 
 RECORD = """# {"gpu": "NVIDIA X", "driver": "1", "toolkit": "2", "date": "a day", "commit": "3", "command": "record"}
 exhibit\tform\talone\tmemcheck\tracecheck\tsynccheck
@@ -62,7 +63,7 @@ def main():
            "synccheck: 1 reported: Missing wait |", lines[5])
     expect("rows of the table", 2, sum(line.startswith("| 0") for line in lines))
 
-    expect("diff", DIFF, museum_page.diff_of(write("source.cu", SOURCE)))
+    expect("diff", DIFF, exhibits.diff_of(SOURCE))
     report = ["```text", "$ museum", "hazard: data-race: a.cu:7: thread 3", "exit code 4", "```"]
     other = [line.replace("thread 3", "thread 9") for line in report]
     expect("the same report in other words", True, museum_page.same(report, other))

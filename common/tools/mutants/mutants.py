@@ -49,6 +49,10 @@ import threading
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "breaks"))
+import program
+import report
+
 import harmless
 import house
 import listed
@@ -58,15 +62,10 @@ import wrappers
 from source import Source
 
 BLOCKS = house.BLOCKS
-# Compiled with every kernel.
-LOADED_BOUNDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loaded_bounds.c")
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
 SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|MULTICAST|TEAMS|EARLY|PAIRS|HEAD|SUMS|CTAS)=|"
             r"(CLUSTER|SPLITS|SLABS)=1$|STAGES=2$")
-SURVIVED, WRONG = "survived", "wrong result"
-HAZARD = 4  # the exit code of a program that found one
-REPORT = re.compile(r"^hazard: ([\w-]+): (?:\S+ called from )?\S+?:\d+: [^:]*: "
-                    r"(.*(?:\n    .*)*)", re.M)
+SURVIVED, WRONG = "survived", report.WRONG
 FIELDS = ("file", "function", "code", "edit", "nth", "verdict", "where")
 KEY = 5  # the fields that name a mutant
 
@@ -102,17 +101,6 @@ def not_source(directory, names):
             not name.endswith((".h", ".cu"))]
 
 
-def compile_command(compiler, macros, directories, more, kernel, path):
-    """Makes the shared object `path`, whose kernel is called kernel_mutant, of `kernel`, an edited
-    copy of a kernel. more: further arguments."""
-    # What the compiler's options would link it with, too, the runner has.
-    return [*compiler, "-std=gnu11", "-O0", "-w", "-fPIC", "-shared", "-nodefaultlibs",
-            "-DGEMM_KERNEL=kernel_mutant",
-            "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0", *(f"-D{m}" for m in macros),
-            *(f"-I{directory}" for directory in directories), "-x", "c", kernel, LOADED_BOUNDS,
-            *more, "-o", path]
-
-
 class Gallery:
     def __init__(self, options):
         self.options = options
@@ -145,9 +133,9 @@ class Gallery:
         own = self.called_by([options.house], common) - self.called_by(self.house.earlier, common)
         for source in self.sources.values():
             self.edits += [edit for edit in rules.generated(source) +
-                           listed.edits(source, self.stale) if self.is_called(edit.function) and
+                           listed.edits(self.house.listed, source, self.stale) if self.is_called(edit.function) and
                            (source.name not in common or edit.function in own)]
-        unknown = {file for file, *_ in listed.EDITS} - set(self.sources)
+        unknown = {file for file, *_ in self.house.listed} - set(self.sources)
         self.stale += [f"listed.py: {file} is no kernel" for file in sorted(unknown)]
         self.remember_excuses(first_house)
         directories = {os.path.dirname(c.file) for c in self.configurations}
@@ -265,7 +253,7 @@ class Gallery:
             with open(copy, "w", encoding="ascii") as file:
                 file.write(("" if name.startswith(BLOCKS) else f'#line 1 "{name}"\n') + texts[name])
         path = os.path.join(work, "mutant.so")
-        command = compile_command(
+        command = program.shared_object(
             self.compiler, configuration.macros,
             (work, *self.house.directories(self.root),
              os.path.join(self.root, os.path.dirname(configuration.file))),
@@ -312,11 +300,11 @@ class Gallery:
         if run.returncode or not codes:
             return Outcome(f"crash ({run.returncode})", kernel, report=run.stderr)
         worst = max(codes)
-        report = REPORT.search(run.stderr)
-        if worst == HAZARD and report:
-            kind, message = report.groups()
-            return Outcome(kind, kernel, codes[HAZARD], page.advice_of(message),
-                           " ".join(runs[-1]) + "\n" + report.group())
+        hazard = report.HAZARD.search(run.stderr)
+        if worst == report.EXIT_HAZARD and hazard:
+            kind, message = hazard.groups()
+            return Outcome(kind, kernel, codes[worst], page.advice_of(message),
+                           " ".join(runs[-1]) + "\n" + hazard.group())
         if worst == 0:
             return Outcome(SURVIVED, kernel)
         return Outcome(WRONG if worst == 1 else f"exit code {worst}", kernel, codes[worst],
