@@ -82,6 +82,10 @@ static uint64_t special_value(enum special s, const struct sim_thread *t) {
         return ~(lane | (lane - 1));
     case SPECIAL_DYNAMIC_SMEM_SIZE:
         return (uint64_t)l->dynamic_shared_bytes;
+    case SPECIAL_GRID_BARRIER_HIGH:
+        return (uintptr_t)l->grid_barrier >> 32;
+    case SPECIAL_GRID_BARRIER_LOW:
+        return (uint32_t)(uintptr_t)l->grid_barrier;
     case SPECIAL_TOTAL_SMEM_SIZE:
         return sim.launch->smem_bytes;
     default:
@@ -93,9 +97,9 @@ static uint64_t preset_value(const struct preset *p, const struct frame *frame,
                              const struct sim_thread *t) {
     switch (p->special) {
     case SPECIAL_PARAM:
-        return (uintptr_t)frame->parameters + (uint64_t)p->offset;
+        return (p->bytes == 8 ? (uintptr_t)frame->parameters : 0) + (uint64_t)p->offset;
     case SPECIAL_LOCAL:
-        return (uintptr_t)frame->local + (uint64_t)p->offset;
+        return (p->bytes == 8 ? (uintptr_t)frame->local : 0) + (uint64_t)p->offset;
     case SPECIAL_SHARED:
         return ((uint64_t)t->cta->rank << SHARED_RANK_SHIFT) + SHARED_BASE + (uint64_t)p->offset;
     case SPECIAL_GLOBAL:
@@ -126,6 +130,34 @@ static void endless(const struct operation *op, uint64_t branches) {
               (unsigned long long)branches);
 }
 
+/* The target of an indirect branch. */
+static int chosen(const struct operation *op, const struct frame *frame) {
+    const uint32_t index = VALUE(reg_u32, 0);
+    if (index < (uint32_t)op->listed) return op->list[index];
+    sim_at(op->file, op->line);
+    sim_fatal("branch-index", NULL, "branches to target %u of a list that has %d", index,
+              op->listed);
+}
+
+/* The function that a call through a pointer leads to: one of those whose address the module
+ * takes. */
+static const struct program *pointed_to(const struct operation *op, const struct frame *caller) {
+    const struct program *const kernel = launch_running->program;
+    const uint64_t pointer = *(const reg_u64 *)(caller->registers + op->at[0]);
+    for (int i = 0; i < kernel->functions_called; ++i) {
+        const struct program *const p = kernel->function_called[i];
+        const struct ptx_function *const f = p->function;
+        if ((uintptr_t)f == pointer && f->params == op->given &&
+            f->results == op->listed - op->given)
+            return p;
+    }
+    sim_at(op->file, op->line);
+    sim_fatal("bad-call", NULL,
+              "calls through the pointer 0x%llx, which is of no function of this module that has "
+              "these parameters",
+              (unsigned long long)pointer);
+}
+
 static bool call(const struct operation *op, const struct frame *caller);
 
 /* Up to the end of the function; false: the thread has ended in it. */
@@ -142,12 +174,14 @@ static bool execute(struct frame *frame) {
             break;
         case FLOW_UNIT:
             launch_running->executed += executed; /* it may be the last */
+            ++launch_running->checked;
             executed = 0;
             sim_at(op->file, op->line);
             if (op->touches) touch(op, frame);
             op->run(op, frame);
             break;
         case FLOW_BRANCH:
+        case FLOW_TABLE:
             if (thread->turns != turn) {
                 turn = thread->turns;
                 branches = 0;
@@ -156,7 +190,7 @@ static bool execute(struct frame *frame) {
                 launch_running->executed += executed;
                 endless(op, branches);
             }
-            op = program + op->target - 1;
+            op = program + (op->flow == FLOW_TABLE ? chosen(op, frame) : op->target) - 1;
             break;
         case FLOW_CALL:
             launch_running->executed += executed;
@@ -196,7 +230,7 @@ static size_t stack_bytes(const struct program *program) {
 
 /* What it passes lies in the caller's local memory; what it returns goes there. */
 static __attribute__((noinline)) bool call(const struct operation *op, const struct frame *caller) {
-    const struct program *const program = op->callee;
+    const struct program *const program = op->callee ? op->callee : pointed_to(op, caller);
     const struct ptx_function *const f = program->function;
     const size_t stack = caller->stack + stack_bytes(program);
     if (stack > MOST_STACK_BYTES) {
@@ -229,6 +263,8 @@ static __attribute__((noinline)) void run_thread(const unsigned char *parameters
     struct frame frame = {
         .program = program, .parameters = parameters, .stack = stack_bytes(program)};
     begin(&frame, memory);
+    if (sim_thread()->index == 0 && launch_running->cta_begins)
+        launch_running->cta_begins(launch_running);
     sim_self->parameters = frame.registers + program->frame_bytes;
     sim_self->named_registers = true;
     (void)execute(&frame);

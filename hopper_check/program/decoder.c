@@ -87,6 +87,8 @@ static int bytes_of(char letter) {
     case 'D':
     case 'g':
         return 8;
+    case 'q':
+        return 16;
     default:
         return 4;
     }
@@ -108,8 +110,10 @@ const struct ptx_variable *find_variable(const struct decoder *d, const char *na
 static int symbol(struct decoder *d, const struct ptx_operand *operand, int bytes) {
     if (!strcmp(operand->name, "WARP_SZ")) return constant(d, 32, bytes);
     const struct ptx_variable *const v = find_variable(d, operand->name);
+    const struct program *const function = v ? NULL : program_called(d, operand->name);
+    if (function) return constant(d, (uintptr_t)function->function, bytes);
     if (!v) {
-        refuse(d, "its operand is the address of a function, or of what is not in this module");
+        refuse(d, "its operand is the address of what is not in this module");
         return 0;
     }
     const int64_t offset = (int64_t)v->offset + operand->offset;
@@ -150,6 +154,7 @@ static int register_operand(struct decoder *d, const struct ptx_operand *operand
 }
 
 static int number(struct decoder *d, const struct ptx_operand *operand, char letter) {
+    if (letter == 'q') refuse(d, "an operand of 128 bits has to be a register");
     uint64_t bits = operand->bits;
     const bool is_float = operand->kind != OPERAND_INTEGER;
     double value;
@@ -190,7 +195,7 @@ int read_operand(struct decoder *d, const struct ptx_operand *operand, char lett
 }
 
 int written_operand(struct decoder *d, const struct ptx_operand *operand, char letter) {
-    if (operand->kind == OPERAND_SINK) return place(d, 8);
+    if (operand->kind == OPERAND_SINK) return place(d, 16);
     if (operand->kind == OPERAND_REGISTER && !operand->negated)
         return register_operand(d, operand, letter);
     refuse(d, "an operand of another kind is given");

@@ -50,7 +50,8 @@ void need_operands(struct decoder *d, int least, int most);
 /* ---- operands ---- */
 
 /*   p  a predicate                h w d  16, 32, 64 bits
- *   f g  fp32, fp64               H W D  a register at least that wide */
+ *   f g  fp32, fp64               H W D  a register at least that wide
+ *   q  128 bits, of registers alone */
 
 /* The offset of operand `i`, which is read. */
 int read_operand(struct decoder *d, const struct ptx_operand *operand, char letter);

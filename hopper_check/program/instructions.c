@@ -5,13 +5,15 @@
 #include <string.h>
 
 static const struct scalar_group *const scalar_groups[] = {
-    &integer_group, &carry_group, &wide_integer_group, &logic_group, &bit_group,
-    &select_group,  &float_group, &double_group,       &half_group,  &approximate_group};
+    &integer_group, &carry_group,       &wide_integer_group,    &logic_group,
+    &bit_group,     &select_group,      &float_group,           &double_group,
+    &half_group,    &approximate_group, &approximate_half_group};
 static const struct family_group *const family_groups[] = {
-    &compare_families,   &convert_families, &memory_families, &atomic_families,
-    &address_families,   &warp_families,    &matrix_families, &barrier_families,
-    &mbarrier_families,  &copy_families,    &tensor_families, &control_families,
-    &tensor_map_families};
+    &compare_families,    &convert_families,  &memory_families, &atomic_families,
+    &address_families,    &warp_families,     &matrix_families, &barrier_families,
+    &mbarrier_families,   &copy_families,     &tensor_families, &control_families,
+    &tensor_map_families, &rounded_families,  &test_families,   &pack_families,
+    &wmma_families,       &wmma_move_families};
 enum {
     SCALAR_GROUPS = sizeof scalar_groups / sizeof *scalar_groups,
     FAMILY_GROUPS = sizeof family_groups / sizeof *family_groups
@@ -28,12 +30,18 @@ static const struct family refused[] = {
     {"tcgen05", NULL, REFUSED, "an instruction of Blackwell"},
     {"clusterlaunchcontrol", NULL, REFUSED, "an instruction of Blackwell"},
     {"multimem", NULL, REFUSED, "multicast memory is not modelled"},
-    {"wmma", NULL, REFUSED, "its fragments' layout is not specified"},
     {"red.async", NULL, REFUSED, "asynchronous reductions are not modelled yet"},
     {"st.bulk", NULL, REFUSED, "bulk stores are not modelled yet"},
-    {"brx.idx", NULL, REFUSED, "indirect branches are not modelled yet"},
+    {"vadd", NULL, REFUSED, "video instructions are not modelled"},
+    {"vsub", NULL, REFUSED, "video instructions are not modelled"},
+    {"vabsdiff", NULL, REFUSED, "video instructions are not modelled"},
+    {"vmin", NULL, REFUSED, "video instructions are not modelled"},
+    {"vmax", NULL, REFUSED, "video instructions are not modelled"},
+    {"vshl", NULL, REFUSED, "video instructions are not modelled"},
+    {"vshr", NULL, REFUSED, "video instructions are not modelled"},
+    {"vmad", NULL, REFUSED, "video instructions are not modelled"},
+    {"vset", NULL, REFUSED, "video instructions are not modelled"},
     {"alloca", NULL, REFUSED, "stacks of variable size are not modelled"},
-    {"activemask", NULL, REFUSED, "which lanes run together is not specified"},
 };
 
 enum { BUCKETS = 2048 };

@@ -49,10 +49,12 @@ struct family_group {
 
 /* semantics/: */
 extern const struct scalar_group integer_group, carry_group, wide_integer_group, logic_group,
-    bit_group, select_group, float_group, double_group, half_group, approximate_group;
+    bit_group, select_group, float_group, double_group, half_group, approximate_group,
+    approximate_half_group;
 extern const struct family_group compare_families, convert_families, memory_families,
     atomic_families, address_families, warp_families, matrix_families, barrier_families,
-    mbarrier_families, copy_families, tensor_families, control_families, tensor_map_families;
+    mbarrier_families, copy_families, tensor_families, control_families, tensor_map_families,
+    rounded_families, test_families, pack_families, wmma_families, wmma_move_families;
 
 /* Decodes d->source into d->op, or refuses it. */
 void instruction_decode(struct decoder *d);

@@ -31,7 +31,8 @@ enum operation_flow {
     FLOW_PLAIN, /* computes in registers */
     FLOW_UNIT,  /* calls the simulator, or touches registers that a wgmma uses */
     FLOW_BRANCH,
-    FLOW_CALL, /* of `callee`; list: the caller's parameters, then its results */
+    FLOW_TABLE, /* list: the targets, of which at[0] is the index */
+    FLOW_CALL,  /* of `callee`; list: the caller's parameters, then its results */
     FLOW_RETURN,
     FLOW_EXIT
 };
@@ -49,7 +50,8 @@ struct operation {
     int target;          /* of a branch: an index in the program */
     int *list;           /* offsets of a vector's elements */
     int listed;
-    const struct program *callee;
+    const struct program *callee; /* NULL: what at[0] points to */
+    int given;                    /* parameters of the caller */
     /* Registers of wgmmas that are not operands of this as a wgmma: the first `read` are read. */
     int *touch;
     int touches, read;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "program/instructions.h"
+#include "program/reach.h"
 #include "program/sites.h"
 #include "sim/units/registers/accumulators.h"
 
@@ -48,6 +49,8 @@ const char *const special_names[SPECIALS] = {
     [SPECIAL_LANEMASK_GT] = "lanemask_gt",
     [SPECIAL_DYNAMIC_SMEM_SIZE] = "dynamic_smem_size",
     [SPECIAL_TOTAL_SMEM_SIZE] = "total_smem_size",
+    [SPECIAL_GRID_BARRIER_HIGH] = "envreg1",
+    [SPECIAL_GRID_BARRIER_LOW] = "envreg2",
 };
 
 /* ---- memory ---- */
@@ -149,6 +152,12 @@ static void decode(struct decoder *d, int i) {
     if (d->source->target >= 0) {
         op->flow = FLOW_BRANCH;
         op->target = d->source->target;
+    } else if (targets_of(d->program->function, d->source)) {
+        const struct ptx_targets *const list = targets_of(d->program->function, d->source);
+        op->flow = FLOW_TABLE;
+        op->list = list->target;
+        op->listed = list->targets;
+        op->at[0] = read_operand(d, &d->source->operand[0], 'w');
     } else if (!strcmp(d->source->opcode, "exit")) {
         op->flow = FLOW_EXIT;
     } else if (!strcmp(d->source->opcode, "ret") || !strcmp(d->source->opcode, "ret.uni")) {
@@ -158,28 +167,6 @@ static void decode(struct decoder *d, int i) {
         find_touches(d);
     }
     if (d->why) note_refusal(d);
-}
-
-/* Marks in `reached` what can be executed, from the first instruction on. */
-static bool *reach(const struct ptx_function *f, struct arena *arena) {
-    bool *const reached = arena_alloc(arena, (size_t)f->instructions + 1);
-    int *const todo = arena_alloc(arena, ((size_t)f->instructions + 1) * sizeof *todo);
-    int count = 0;
-    todo[count++] = 0;
-    while (count) {
-        int i = todo[--count];
-        while (i < f->instructions && !reached[i]) {
-            const struct ptx_instruction *const s = &f->instruction[i];
-            const bool ends = !strncmp(s->opcode, "ret", 3) || !strcmp(s->opcode, "exit") ||
-                              !strcmp(s->opcode, "trap");
-            reached[i] = true;
-            if (s->target >= 0 && s->target < f->instructions && !reached[s->target])
-                todo[count++] = s->target;
-            if ((s->target >= 0 || ends) && s->guard < 0) break;
-            ++i;
-        }
-    }
-    return reached;
 }
 
 /* What every thread's frame begins with: the patterns of registers that have no value, and
@@ -220,16 +207,22 @@ static void add_called(struct ptx_module *module, struct program *kernel, const 
     *ARENA_PUSH(&module->arena, kernel->function_called, kernel->functions_called) = p;
 }
 
-/* All functions that calls of this one name: their shared memory is part of the kernel's. */
+/* All functions that instructions of this one name: their shared memory is part of the kernel's. */
 static void find_called(struct ptx_module *module, struct program *kernel,
                         const struct ptx_function *f) {
     for (int i = 0; i < f->instructions; ++i) {
         const struct ptx_instruction *const s = &f->instruction[i];
-        if (strncmp(s->opcode, "call", 4) != 0) continue;
         for (int j = 0; j < s->operands; ++j)
             if (s->operand[j].kind == OPERAND_SYMBOL)
                 add_called(module, kernel, s->operand[j].name);
     }
+}
+
+/* And those that variables of the module point to. */
+static void find_pointed_to(struct ptx_module *module, struct program *kernel) {
+    for (int i = 0; i < module->variables; ++i)
+        for (int j = 0; j < module->variable[i].symbol_count; ++j)
+            add_called(module, kernel, module->variable[i].symbols[j].symbol);
 }
 
 static void decode_body(struct ptx_module *module, struct program *kernel, struct program *p) {
@@ -258,6 +251,7 @@ struct program *program_of(struct ptx_module *module, struct ptx_function *f) {
     lay_out(p, p, f->variable, f->variables);
     lay_out(p, p, module->variable, module->variables);
     find_called(module, p, f);
+    find_pointed_to(module, p);
     for (int i = 0; i < p->functions_called; ++i) /* which adds to them */
         find_called(module, p, p->function_called[i]->function);
     lay_out_dynamic(p, module->variable, module->variables);

@@ -46,6 +46,8 @@ enum special {
     SPECIAL_LANEMASK_GT,
     SPECIAL_DYNAMIC_SMEM_SIZE,
     SPECIAL_TOTAL_SMEM_SIZE,
+    SPECIAL_GRID_BARRIER_HIGH, /* where cooperative groups have a grid's barrier */
+    SPECIAL_GRID_BARRIER_LOW,
     SPECIALS,
     SPECIAL_PARAM = SPECIALS, /* the address of a parameter */
     SPECIAL_LOCAL,            /* of a variable in local memory */
@@ -83,7 +85,8 @@ struct program {
     int dynamic_shared_offset;
     struct refusal *refusal;
     int refusals;
-    /* Of a kernel: the functions that it and they call, decoded once for all calls. */
+    /* Of a kernel: the functions that it and they call, or take the address of, decoded once for
+     * all calls. A pointer to a function is that of its struct ptx_function. */
     struct program **function_called;
     int functions_called;
 };

@@ -90,6 +90,12 @@ struct ptx_instruction {
     int line;                      /* of the PTX */
 };
 
+/* Labels that an indirect branch may go to: `.branchtargets`. */
+struct ptx_targets {
+    const char *name;
+    int *target, targets; /* indices of instructions */
+};
+
 struct ptx_function {
     const char *name; /* mangled */
     bool entry, defined;
@@ -103,6 +109,8 @@ struct ptx_function {
     int registers;
     struct ptx_instruction *instruction;
     int instructions;
+    struct ptx_targets *list;
+    int lists;
     int max_threads[3], required_threads[3], cluster[3], min_ctas; /* 0: not said */
 };
 

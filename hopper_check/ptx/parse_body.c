@@ -6,8 +6,15 @@
 
 /* A label may follow the branch to it. */
 struct branch {
-    int instruction, scope;
+    int instruction; /* < 0: an element of a list of targets */
+    int list, element;
+    int scope;
     struct token label;
+};
+
+struct branches {
+    struct branch *branch;
+    int count;
 };
 
 static unsigned bucket_of(const char *text, size_t length) {
@@ -106,6 +113,22 @@ static void skip_statement(struct parser *p) {
     }
 }
 
+/* NAME: .branchtargets LABEL, LABEL, ...; `name` is the latest label. */
+static void parse_targets(struct parser *p, const char *name, struct branches *all) {
+    struct ptx_function *const f = p->function;
+    struct arena *const arena = &p->module->arena;
+    if (!name) parse_fail(p, "a list of targets has no name");
+    struct ptx_targets *const list = ARENA_PUSH(arena, f->list, f->lists);
+    list->name = name;
+    do {
+        *ARENA_PUSH(arena, all->branch, all->count) =
+            (struct branch){-1, f->lists - 1, list->targets, p->scope, p->token};
+        parse_word(p, "a label");
+        *ARENA_PUSH(arena, list->target, list->targets) = -1;
+    } while (parse_accept(p, ","));
+    parse_expect(p, ";");
+}
+
 static void parse_directive(struct parser *p) {
     enum ptx_space space;
     if (parse_space(&p->token, &space)) {
@@ -120,8 +143,8 @@ static void parse_directive(struct parser *p) {
         parse_registers(p);
     } else if (parse_accept(p, ".loc")) {
         parse_place(p);
-    } else if (token_is(&p->token, ".pragma") || token_is(&p->token, ".branchtargets") ||
-               token_is(&p->token, ".callprototype") || token_is(&p->token, ".calltargets")) {
+    } else if (token_is(&p->token, ".pragma") || token_is(&p->token, ".callprototype") ||
+               token_is(&p->token, ".calltargets")) {
         skip_statement(p);
     } else {
         parse_fail(p, "unknown directive");
@@ -148,8 +171,9 @@ static struct ptx_instruction parse_instruction(struct parser *p, const char *op
     return i;
 }
 
-static void resolve(struct parser *p, const struct branch *branch, int branches) {
-    for (int i = 0; i < branches; ++i) {
+static void resolve(struct parser *p, const struct branches *all) {
+    const struct branch *const branch = all->branch;
+    for (int i = 0; i < all->count; ++i) {
         const int target =
             parse_find(p, p->label, branch[i].label.text, branch[i].label.length, branch[i].scope);
         if (target < 0) {
@@ -157,14 +181,17 @@ static void resolve(struct parser *p, const struct branch *branch, int branches)
             parse_fail(p, "a branch to %.*s, which is no label", (int)branch[i].label.length,
                        branch[i].label.text);
         }
-        p->function->instruction[branch[i].instruction].target = target;
+        if (branch[i].instruction < 0)
+            p->function->list[branch[i].list].target[branch[i].element] = target;
+        else
+            p->function->instruction[branch[i].instruction].target = target;
     }
 }
 
 void parse_body(struct parser *p, struct ptx_function *f) {
     struct arena *const arena = &p->module->arena;
-    struct branch *branch = NULL;
-    int branches = 0;
+    struct branches branches = {0};
+    const char *latest = NULL; /* label */
     memset(p->name, 0, sizeof p->name);
     memset(p->label, 0, sizeof p->label);
     p->parent = NULL;
@@ -185,7 +212,10 @@ void parse_body(struct parser *p, struct ptx_function *f) {
             continue;
         }
         if (p->token.kind == TOKEN_WORD && *p->token.text == '.') {
-            parse_directive(p);
+            if (parse_accept(p, ".branchtargets"))
+                parse_targets(p, latest, &branches);
+            else
+                parse_directive(p);
             continue;
         }
         bool negated = false;
@@ -194,15 +224,16 @@ void parse_body(struct parser *p, struct ptx_function *f) {
         const char *const word = parse_word(p, "an instruction");
         if (guard < 0 && parse_accept(p, ":")) {
             parse_declare(p, p->label, word, f->instructions);
+            latest = word;
             continue;
         }
         if (!strcmp(word, "bra") || !strcmp(word, "bra.uni"))
-            *ARENA_PUSH(arena, branch, branches) =
-                (struct branch){f->instructions, p->scope, p->token};
+            *ARENA_PUSH(arena, branches.branch, branches.count) =
+                (struct branch){f->instructions, -1, -1, p->scope, p->token};
         struct ptx_instruction i = parse_instruction(p, word, line);
         i.guard = guard;
         i.guard_negated = negated;
         *ARENA_PUSH(arena, f->instruction, f->instructions) = i;
     }
-    resolve(p, branch, branches);
+    resolve(p, &branches);
 }

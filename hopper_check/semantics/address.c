@@ -93,6 +93,10 @@ static void from_window(const struct operation *op, struct frame *frame) {
         (uintptr_t)cluster->cta[rank].shared + (uint64_t)(own - sim_thread()->cta->shared);
 }
 
+static void from_own(const struct operation *op, struct frame *frame) {
+    VALUE(reg_u64, 0) = own_pointer(frame, op->option[OPTION_SPACE], VALUE(reg_u64, 1));
+}
+
 static void same(const struct operation *op, struct frame *frame) {
     VALUE(reg_u64, 0) = VALUE(reg_u64, 1);
 }
@@ -104,7 +108,9 @@ static void decode_cvta(struct decoder *d) {
     if (space < 0) refuse(d, "its space is missing");
     const bool shared = space >= STATE_SHARED && space <= STATE_SHARED_CLUSTER;
     d->op->flow = FLOW_PLAIN;
-    d->op->run = !shared ? same : to ? to_window : from_window;
+    const bool own = space == STATE_LOCAL || space == STATE_PARAM;
+    d->op->option[OPTION_SPACE] = space;
+    d->op->run = shared ? to ? to_window : from_window : own && !to ? from_own : same;
     take_operands(d, "dd");
 }
 
@@ -124,6 +130,22 @@ static void mapa_generic(const struct operation *op, struct frame *frame) {
         sim_fatal("bad-rank", NULL, "CTA %u of a cluster of %d, or an address outside of it", rank,
                   cluster->ctas);
     VALUE(reg_u64, 0) = (uintptr_t)cluster->cta[rank].shared + (a - (uintptr_t)owner->shared);
+}
+
+static void rank_window(const struct operation *op, struct frame *frame) {
+    VALUE(reg_u32, 0) = VALUE(reg_u32, 1) >> SHARED_RANK_SHIFT;
+}
+static void rank_generic(const struct operation *op, struct frame *frame) {
+    const struct sim_cta *const owner = shared_owner((const void *)(uintptr_t)VALUE(reg_u64, 1));
+    if (!owner) sim_fatal("bad-rank", NULL, "the address is in no CTA's shared memory");
+    VALUE(reg_u32, 0) = (uint32_t)owner->rank;
+}
+static void decode_rank(struct decoder *d) {
+    const bool window = take(d, "shared::cluster"), wide = take(d, "u64");
+    if (!wide) require(d, "u32");
+    if (window == wide) refuse(d, "this form of it is not modelled");
+    d->op->run = window ? rank_window : rank_generic;
+    take_operands(d, window ? "ww" : "wd");
 }
 
 static void decode_mapa(struct decoder *d) {
@@ -172,6 +194,7 @@ static void decode_isspacep(struct decoder *d) {
 static const struct family families[] = {
     {"cvta", decode_cvta, MODELLED, MOVEMENT "cvta"},
     {"mapa", decode_mapa, MODELLED, MOVEMENT "mapa"},
+    {"getctarank", decode_rank, MODELLED, MOVEMENT "getctarank"},
     {"isspacep", decode_isspacep, MODELLED, MOVEMENT "isspacep"},
 };
 const struct family_group address_families = FAMILY_GROUP(families);

@@ -49,6 +49,12 @@ struct target target_of(const struct frame *frame, uint64_t address, int space, 
 /* `bytes` at an address of the shared window. */
 struct sim_shared_place window_place(uint64_t address, size_t bytes, size_t alignment);
 
+/* An address in local memory, or of a parameter, as a generic one. Of 32 bits it is an offset. */
+static inline uint64_t own_pointer(const struct frame *frame, int space, uint64_t at) {
+    if (at >> 32) return at;
+    return at + (uintptr_t)(space == STATE_PARAM ? frame->parameters : frame->local);
+}
+
 /* Is this generic address one of the thread's local memory or parameters? */
 bool own_address(const struct frame *frame, uint64_t at);
 /* In the running thread's own CTA, and nowhere else. */

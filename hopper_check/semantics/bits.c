@@ -83,6 +83,14 @@ DEFINE1(bfind_s64, u32, u64,
 /* How far to shift left so that the bit comes to be the highest. */
 DEFINE1(shiftamt_u32, u32, u32, a ? __builtin_clz(a) : -1)
 DEFINE1(shiftamt_u64, u32, u64, a ? __builtin_clzll(a) : -1)
+DEFINE1(shiftamt_s32, u32, s32,
+        a < 0 ? ~a ? __builtin_clz(~(uint32_t)a) : -1
+        : a   ? __builtin_clz((uint32_t)a)
+              : -1)
+DEFINE1(shiftamt_s64, u32, s64,
+        a < 0 ? ~a ? __builtin_clzll(~(uint64_t)a) : -1
+        : a   ? __builtin_clzll((uint64_t)a)
+              : -1)
 
 /* b ones from bit a on. */
 static uint32_t ones(uint32_t position, uint32_t length) {
@@ -102,13 +110,16 @@ static uint64_t reversed(uint64_t bits, int width) {
 DEFINE1(brev_32, u32, u32, reversed(a, 32))
 DEFINE1(brev_64, u64, u64, reversed(a, 64))
 
-/* `length` bits from `position` on; behind the highest one comes zero, or the sign. */
+/* `length` bits from `position` on; behind the highest one comes zero, or the sign. The ISA has
+ * both from 0 to 255; on the GPU higher bits count in the form of 64 bits, and in that of 32 they
+ * do not. */
 static uint64_t extracted(uint64_t a, uint32_t position, uint32_t length, int width, bool sign) {
-    position &= 255;
-    length &= 255;
+    const uint32_t mask_of_both = width == 32 ? 255 : UINT32_MAX;
+    position &= mask_of_both;
+    length &= mask_of_both;
     if (!length) return 0;
-    const uint32_t end = position + length, last = end - 1;
-    const uint32_t top = last < (uint32_t)width ? last : (uint32_t)width - 1;
+    const uint64_t last = (uint64_t)position + length - 1;
+    const uint32_t top = last < (uint32_t)width ? (uint32_t)last : (uint32_t)width - 1;
     const uint64_t fill = sign && a >> top & 1 ? ~UINT64_C(0) : 0;
     if (position >= (uint32_t)width) return fill;
     const uint32_t bits = top - position + 1;
@@ -126,8 +137,9 @@ EXTRACT(bfe_u64, u64, 64, false)
 EXTRACT(bfe_s64, u64, 64, true)
 
 static uint64_t inserted(uint64_t a, uint64_t b, uint32_t position, uint32_t length, int width) {
-    position &= 255;
-    length &= 255;
+    const uint32_t mask_of_both = width == 32 ? 255 : UINT32_MAX;
+    position &= mask_of_both;
+    length &= mask_of_both;
     if (!length || position >= (uint32_t)width) return b;
     const uint64_t mask = (length < 64 ? (UINT64_C(1) << length) - 1 : ~UINT64_C(0)) << position;
     return (b & ~mask) | (a << position & mask);
@@ -151,6 +163,24 @@ static void prmt(const struct operation *op, struct frame *frame) {
     }
     VALUE(reg_u32, 0) = result;
 }
+
+/* The modes that are made for one use: byte i of the result is byte f(i) of the eight, where the
+ * selector has two bits. */
+#define PRMT_MODE(name, f)                                                                         \
+    static void prmt_##name(const struct operation *op, struct frame *frame) {                     \
+        const uint64_t bytes = (uint64_t)VALUE(reg_u32, 2) << 32 | VALUE(reg_u32, 1);              \
+        const int s = (int)(VALUE(reg_u32, 3) & 3);                                                \
+        uint32_t result = 0;                                                                       \
+        for (int i = 0; i < 4; ++i)                                                                \
+            result |= (uint32_t)(bytes >> 8 * (f)&255) << 8 * i;                                   \
+        VALUE(reg_u32, 0) = result;                                                                \
+    }
+PRMT_MODE(f4e, s + i)
+PRMT_MODE(b4e, (8 + s - i) % 8)
+PRMT_MODE(rc8, s)
+PRMT_MODE(ecl, i > s ? i : s)
+PRMT_MODE(ecr, i < s ? i : s)
+PRMT_MODE(rc16, (s & 1) * 2 + i % 2)
 
 static const struct scalar bits[] = {
     {"shl.b16", shl_16, "hhw"},
@@ -179,6 +209,8 @@ static const struct scalar bits[] = {
     {"bfind.s64", bfind_s64, "wd"},
     {"bfind.shiftamt.u32", shiftamt_u32, "ww"},
     {"bfind.shiftamt.u64", shiftamt_u64, "wd"},
+    {"bfind.shiftamt.s32", shiftamt_s32, "ww"},
+    {"bfind.shiftamt.s64", shiftamt_s64, "wd"},
     {"bmsk.clamp.b32", bmsk_clamp, "www"},
     {"bmsk.wrap.b32", bmsk_wrap, "www"},
     {"brev.b32", brev_32, "ww"},
@@ -190,5 +222,11 @@ static const struct scalar bits[] = {
     {"bfi.b32", bfi_32, "wwwww"},
     {"bfi.b64", bfi_64, "dddww"},
     {"prmt.b32", prmt, "wwww"},
+    {"prmt.b32.f4e", prmt_f4e, "wwww"},
+    {"prmt.b32.b4e", prmt_b4e, "wwww"},
+    {"prmt.b32.rc8", prmt_rc8, "wwww"},
+    {"prmt.b32.ecl", prmt_ecl, "wwww"},
+    {"prmt.b32.ecr", prmt_ecr, "wwww"},
+    {"prmt.b32.rc16", prmt_rc16, "wwww"},
 };
 const struct scalar_group bit_group = SCALAR_GROUP("Logic and Shift Instructions", MODELLED, bits);

@@ -1,18 +1,22 @@
 /*
- * compare.c: PTX ISA, "Comparison and Selection Instructions".
+ * compare.c: PTX ISA, "Comparison and Selection Instructions": setp, set.
  *
- * setp.CMP{.ftz}.TYPE p{|q}, a, b is one function for each comparison and type. With a further
- * predicate and a word for how to combine, setp.CMP.BOOL.TYPE, the same function's result is
- * combined afterwards.
+ * setp.CMP.TYPE p{|q}, a, b is one function for each comparison and type. With a further predicate
+ * and a word for how to combine, setp.CMP.BOOL.TYPE, the same function's result is combined
+ * afterwards. set is the same, but that its result is a number. Comparisons of halves, and of fp32
+ * with .ftz, look at which comparison it is each time.
  */
 #include <math.h>
 #include <string.h>
 
 #include "semantics/define.h"
 #include "semantics/floating.h"
+#include "sim/models/element_values.h"
 
 enum combine { COMBINE_NOTHING, COMBINE_AND, COMBINE_OR, COMBINE_XOR };
-enum { OPTION_COMBINE, OPTION_NEGATED, OPTION_SECOND };
+enum { OPTION_COMBINE, OPTION_NEGATED, OPTION_RESULT, OPTION_WORD, OPTION_HALVES };
+/* RESULT_SECOND: a second predicate, for the opposite. */
+enum result { RESULT_PREDICATE, RESULT_SECOND, RESULT_ONES, RESULT_F32, RESULT_F16, RESULT_BF16 };
 enum { OPERAND_SECOND = 4 };
 
 static uint32_t combined(const struct operation *op, const struct frame *frame, uint32_t result) {
@@ -28,9 +32,29 @@ static uint32_t combined(const struct operation *op, const struct frame *frame, 
     }
 }
 
+static __attribute__((noinline)) void finish_other(const struct operation *op, struct frame *frame,
+                                                   uint32_t result) {
+    static const uint32_t ones[] = {[RESULT_ONES] = UINT32_MAX,
+                                    [RESULT_F32] = 0x3f800000,
+                                    [RESULT_F16] = 0x3c00,
+                                    [RESULT_BF16] = 0x3f80};
+    const int how = op->option[OPTION_RESULT];
+    const uint32_t value = combined(op, frame, result) ? ones[how] : 0;
+    if (how == RESULT_SECOND) {
+        VALUE(reg_u32, OPERAND_SECOND) = combined(op, frame, !result);
+        VALUE(reg_u32, 0) = combined(op, frame, result);
+    } else if (how >= RESULT_F16) {
+        VALUE(reg_u16, 0) = (uint16_t)value;
+    } else {
+        VALUE(reg_u32, 0) = value;
+    }
+}
+
 static inline void finish(const struct operation *op, struct frame *frame, uint32_t result) {
-    if (op->option[OPTION_SECOND]) VALUE(reg_u32, OPERAND_SECOND) = combined(op, frame, !result);
-    VALUE(reg_u32, 0) = combined(op, frame, result);
+    if (op->option[OPTION_RESULT])
+        finish_other(op, frame, result);
+    else
+        VALUE(reg_u32, 0) = combined(op, frame, result);
 }
 
 #define COMPARE(name, type, value)                                                                 \
@@ -109,58 +133,163 @@ static const struct comparison comparisons[] = {
     UNORDERED(f64, f64, 'g'),
 };
 
-static void decode_setp(struct decoder *d) {
-    static const char *const combines[] = {"and", "or", "xor", NULL};
-    const struct ptx_operand *const o = d->source->operand;
-    const char *const word = d->next < d->words ? d->word[d->next++] : "";
-    const int combine = take_one_of(d, combines);
-    if (take(d, "ftz")) refuse(d, "comparisons that flush subnormals are not modelled yet");
-    const char *const type = d->next < d->words ? d->word[d->next++] : "";
-    const struct comparison *row = NULL;
-    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; ++i)
-        if (!strcmp(comparisons[i].word, word) && !strcmp(comparisons[i].type, type))
-            row = &comparisons[i];
-    if (!row) {
-        refuse(d, "this comparison is not modelled");
+/* ---- halves, and fp32 with .ftz ---- */
+
+static const char *const words[] = {"eq",  "ne",  "lt",  "le",  "gt",  "ge",  "equ", "neu",
+                                    "ltu", "leu", "gtu", "geu", "num", "nan", NULL};
+enum { ORDERED_WORDS = 6, BOTH_NUMBERS = 12 };
+
+static bool holds(int word, float a, float b) {
+    if (word >= BOTH_NUMBERS) return (word > BOTH_NUMBERS) == (isunordered(a, b) != 0);
+    if (isunordered(a, b)) return word >= ORDERED_WORDS;
+    switch (word % ORDERED_WORDS) {
+    case 0:
+        return a == b;
+    case 1:
+        return a != b;
+    case 2:
+        return a < b;
+    case 3:
+        return a <= b;
+    case 4:
+        return a > b;
+    default:
+        return a >= b;
+    }
+}
+
+static void compare_flushed(const struct operation *op, struct frame *frame) {
+    const float a = VALUE(reg_f32, 1), b = VALUE(reg_f32, 2);
+    if (isunordered(a, b)) nan_seen_f32(op, frame);
+    finish(op, frame, holds(op->option[OPTION_WORD], flushed(a), flushed(b)));
+}
+
+enum { ONE_HALF = 1, TWO_HALVES = 2, OF_BF16 = 4, FLUSH_HALVES = 8 };
+
+static bool halves_hold(const struct operation *op, uint32_t a, uint32_t b) {
+    const int how = op->option[OPTION_HALVES];
+    float x = element_value((uint16_t)a, how & OF_BF16),
+          y = element_value((uint16_t)b, how & OF_BF16);
+    if (how & FLUSH_HALVES && fabsf(x) < 0x1p-14f) x = 0;
+    if (how & FLUSH_HALVES && fabsf(y) < 0x1p-14f) y = 0;
+    return holds(op->option[OPTION_WORD], x, y);
+}
+
+static void compare_half(const struct operation *op, struct frame *frame) {
+    finish(op, frame, halves_hold(op, VALUE(reg_u16, 1), VALUE(reg_u16, 2)));
+}
+
+/* A result for each half: two predicates, two halves of a register, or half the bits of one. */
+static void compare_halves(const struct operation *op, struct frame *frame) {
+    const uint32_t a = VALUE(reg_u32, 1), b = VALUE(reg_u32, 2);
+    const uint32_t low = combined(op, frame, halves_hold(op, a, b)),
+                   high = combined(op, frame, halves_hold(op, a >> 16, b >> 16));
+    const uint32_t one = op->option[OPTION_RESULT] == RESULT_F16    ? 0x3c00
+                         : op->option[OPTION_RESULT] == RESULT_BF16 ? 0x3f80
+                                                                    : 0xffff;
+    if (op->option[OPTION_RESULT] > RESULT_SECOND) {
+        VALUE(reg_u32, 0) = (low ? one : 0) | (high ? one << 16 : 0);
         return;
     }
-    d->op->flow = FLOW_PLAIN;
-    d->op->run = row->run;
+    VALUE(reg_u32, 0) = low;
+    VALUE(reg_u32, OPERAND_SECOND) = high;
+}
+
+/* ---- decoding ---- */
+
+/* The comparison of that type, of those that have no function of their own: its operands' letter. */
+static char take_other(struct decoder *d, int word, bool flush, const char *type) {
+    static const char *const types[] = {"f16", "f16x2", "bf16", "bf16x2"};
+    d->op->option[OPTION_WORD] = word;
+    if (flush && !strcmp(type, "f32")) {
+        d->op->run = compare_flushed;
+        return 'f';
+    }
+    for (int i = 0; i < 4; ++i)
+        if (!strcmp(types[i], type)) {
+            d->op->run = i % 2 ? compare_halves : compare_half;
+            d->op->option[OPTION_HALVES] = (i % 2 ? TWO_HALVES : ONE_HALF) | (i > 1   ? OF_BF16
+                                                                              : flush ? FLUSH_HALVES
+                                                                                      : 0);
+            return i % 2 ? 'w' : 'h';
+        }
+    return 0;
+}
+
+/* CMP{.BOOL}{.ftz}, and what is compared: the letter of its type; 0: it is not modelled. */
+static char take_comparison(struct decoder *d, const char *word, bool flush) {
+    const char *const type = d->next < d->words ? d->word[d->next++] : "";
+    for (size_t i = 0; !flush && i < sizeof comparisons / sizeof *comparisons; ++i)
+        if (!strcmp(comparisons[i].word, word) && !strcmp(comparisons[i].type, type)) {
+            d->op->run = comparisons[i].run;
+            return comparisons[i].letter;
+        }
+    for (int i = 0; words[i]; ++i)
+        if (!strcmp(words[i], word)) return take_other(d, i, flush, type);
+    return 0;
+}
+
+/* What is left: a predicate to combine with. */
+static void take_combined(struct decoder *d, int combine) {
     need_operands(d, combine < 0 ? 3 : 4, combine < 0 ? 3 : 4);
-    if (d->why) return;
-    const bool pair = o[0].kind == OPERAND_PAIR;
-    d->op->at[0] = written_operand(d, pair ? &o[0].part[0] : &o[0], 'p');
-    if (pair) d->op->at[OPERAND_SECOND] = written_operand(d, &o[0].part[1], 'p');
-    d->op->option[OPTION_SECOND] = pair;
-    d->op->at[1] = read_operand(d, &o[1], row->letter);
-    d->op->at[2] = read_operand(d, &o[2], row->letter);
-    if (combine < 0) return;
-    struct ptx_operand with = o[3];
+    if (combine < 0 || d->why) return;
+    struct ptx_operand with = d->source->operand[3];
     d->op->option[OPTION_COMBINE] = combine + COMBINE_AND;
     d->op->option[OPTION_NEGATED] = with.negated;
     with.negated = false;
     d->op->at[3] = read_operand(d, &with, 'p');
 }
 
+static const char *const combines[] = {"and", "or", "xor", NULL};
+
+static void decode_setp(struct decoder *d) {
+    const struct ptx_operand *const o = d->source->operand;
+    const char *const word = d->next < d->words ? d->word[d->next++] : "";
+    const int combine = take_one_of(d, combines);
+    const bool flush = take(d, "ftz");
+    const char letter = take_comparison(d, word, flush);
+    if (!letter) refuse(d, "this comparison is not modelled");
+    take_combined(d, combine);
+    if (d->why) return;
+    const bool pair = o[0].kind == OPERAND_PAIR;
+    if (d->op->option[OPTION_HALVES] & TWO_HALVES && !pair)
+        refuse(d, "a comparison of two halves has two predicates");
+    d->op->flow = FLOW_PLAIN;
+    d->op->at[0] = written_operand(d, pair ? &o[0].part[0] : &o[0], 'p');
+    if (pair) d->op->at[OPERAND_SECOND] = written_operand(d, &o[0].part[1], 'p');
+    d->op->option[OPTION_RESULT] = pair ? RESULT_SECOND : RESULT_PREDICATE;
+    d->op->at[1] = read_operand(d, &o[1], letter);
+    d->op->at[2] = read_operand(d, &o[2], letter);
+}
+
+/* set.CMP{.BOOL}{.ftz}.RESULT.TYPE d, a, b{, c} */
+static void decode_set(struct decoder *d) {
+    static const char *const results[] = {"u32", "s32", "f32",   "f16",    "bf16",
+                                          "u16", "s16", "f16x2", "bf16x2", NULL};
+    static const enum result result_of[] = {RESULT_ONES, RESULT_ONES, RESULT_F32,
+                                            RESULT_F16,  RESULT_BF16, RESULT_ONES,
+                                            RESULT_ONES, RESULT_F16,  RESULT_BF16};
+    enum { NARROW = 3, PAIRS = 7 };
+    const struct ptx_operand *const o = d->source->operand;
+    const char *const word = d->next < d->words ? d->word[d->next++] : "";
+    const int combine = take_one_of(d, combines);
+    const bool flush = take(d, "ftz");
+    const int result = take_one_of(d, results);
+    const char letter = take_comparison(d, word, flush);
+    const bool pairs = d->op->option[OPTION_HALVES] & TWO_HALVES;
+    if (!letter || result < 0 || (pairs != (result >= PAIRS) && !(pairs && result < 2)))
+        refuse(d, "this comparison is not modelled");
+    take_combined(d, combine);
+    if (d->why) return;
+    d->op->flow = FLOW_PLAIN;
+    d->op->option[OPTION_RESULT] = (int)result_of[result];
+    d->op->at[0] = written_operand(d, &o[0], result >= NARROW && result < PAIRS ? 'h' : 'w');
+    d->op->at[1] = read_operand(d, &o[1], letter);
+    d->op->at[2] = read_operand(d, &o[2], letter);
+}
+
 static const struct family families[] = {
     {"setp", decode_setp, MODELLED, "Comparison and Selection Instructions: setp"},
+    {"set", decode_set, MODELLED, "Comparison and Selection Instructions: set"},
 };
 const struct family_group compare_families = FAMILY_GROUP(families);
-
-/* ---- selection ---- */
-
-#define SELECT(name, type)                                                                         \
-    static void name(const struct operation *op, struct frame *frame) {                            \
-        VALUE(reg_##type, 0) = VALUE(reg_u32, 3) ? VALUE(reg_##type, 1) : VALUE(reg_##type, 2);    \
-    }
-SELECT(selp_16, u16)
-SELECT(selp_32, u32)
-SELECT(selp_64, u64)
-#define SELECTS(opcode, f, letters)                                                                \
-    {"selp.b" opcode, f, letters}, {"selp.u" opcode, f, letters}, { "selp.s" opcode, f, letters }
-static const struct scalar selects[] = {
-    SELECTS("16", selp_16, "hhhp"), SELECTS("32", selp_32, "wwwp"), SELECTS("64", selp_64, "dddp"),
-    {"selp.f32", selp_32, "fffp"},  {"selp.f64", selp_64, "gggp"},  {"selp.f16", selp_16, "hhhp"},
-};
-const struct scalar_group select_group =
-    SCALAR_GROUP("Comparison and Selection Instructions: selp", MODELLED, selects);

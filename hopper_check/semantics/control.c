@@ -26,6 +26,9 @@ static void mov_32(const struct operation *op, struct frame *frame) {
 static void mov_64(const struct operation *op, struct frame *frame) {
     VALUE(reg_u64, 0) = VALUE(reg_u64, 1);
 }
+static void mov_128(const struct operation *op, struct frame *frame) {
+    memcpy(&VALUE(reg_u8, 0), &VALUE(reg_u8, 1), 16);
+}
 static void mov_pack(const struct operation *op, struct frame *frame) {
     const int bytes = op->option[OPTION_PART];
     unsigned char whole[16];
@@ -45,14 +48,16 @@ static void mov_clock(const struct operation *op, struct frame *frame) {
     memcpy(&VALUE(reg_u8, 0), &now, (size_t)op->option[OPTION_PART]);
 }
 
-static char letter_of(int bytes) { return bytes == 2 ? 'h' : bytes == 4 ? 'w' : 'd'; }
+static char letter_of(int bytes) {
+    return bytes == 2 ? 'h' : bytes == 4 ? 'w' : bytes == 8 ? 'd' : 'q';
+}
 
 static void decode_mov(struct decoder *d) {
     const struct ptx_operand *const o = d->source->operand;
     const struct ptx_type type = take_type(d);
     need_operands(d, 2, 2);
     d->op->flow = FLOW_PLAIN;
-    if (type.bytes == 16 || type.bytes == 1) refuse(d, "moves of this width are not modelled yet");
+    if (type.bytes == 1) refuse(d, "moves of this width are not modelled");
     if (d->why) return;
     const char letter = type.kind == KIND_PREDICATE ? 'p' : letter_of(type.bytes);
     const struct ptx_operand *const vector = o[0].kind == OPERAND_VECTOR   ? &o[0]
@@ -83,7 +88,10 @@ static void decode_mov(struct decoder *d) {
     /* Of fp32 and fp64 the number may be written in decimals. */
     const bool decimal = o[1].kind == OPERAND_F64 && type.kind == KIND_FLOAT && type.bytes == 4;
     d->op->at[1] = read_operand(d, &o[1], decimal ? 'f' : letter);
-    d->op->run = type.bytes == 2 ? mov_16 : type.bytes == 4 ? mov_32 : mov_64;
+    d->op->run = type.bytes == 2   ? mov_16
+                 : type.bytes == 4 ? mov_32
+                 : type.bytes == 8 ? mov_64
+                                   : mov_128;
 }
 
 /* ---- the kernel stops itself ---- */
@@ -114,6 +122,20 @@ static int passed(struct decoder *d, const struct ptx_operand *operand) {
     return 0;
 }
 
+/* What goes to the function, and where its results go. */
+static void pass(struct decoder *d, const struct ptx_operand *results,
+                 const struct ptx_operand *parameters) {
+    const int given = parameters ? parameters->parts : 0, returned = results ? results->parts : 0;
+    d->op->flow = FLOW_CALL;
+    d->op->given = given;
+    d->op->listed = given + returned;
+    d->op->list = arena_alloc(&d->module->arena, ((size_t)d->op->listed + 1) * sizeof(int));
+    for (int i = 0; i < given; ++i)
+        d->op->list[i] = passed(d, &parameters->part[i]);
+    for (int i = 0; i < returned; ++i)
+        d->op->list[given + i] = passed(d, &results->part[i]);
+}
+
 static void decode_module_call(struct decoder *d, const struct program *callee,
                                const struct ptx_operand *results,
                                const struct ptx_operand *parameters) {
@@ -123,14 +145,8 @@ static void decode_module_call(struct decoder *d, const struct program *callee,
         refuse(d, "the function has another number of parameters");
         return;
     }
-    d->op->flow = FLOW_CALL;
+    pass(d, results, parameters);
     d->op->callee = callee;
-    d->op->listed = given + returned;
-    d->op->list = arena_alloc(&d->module->arena, ((size_t)d->op->listed + 1) * sizeof(int));
-    for (int i = 0; i < given; ++i)
-        d->op->list[i] = passed(d, &parameters->part[i]);
-    for (int i = 0; i < returned; ++i)
-        d->op->list[given + i] = passed(d, &results->part[i]);
 }
 
 static void print(const struct operation *op, struct frame *frame) {
@@ -151,12 +167,17 @@ static void decode_call(struct decoder *d) {
         results = o++;
         --left;
     }
-    if (!left || o->kind != OPERAND_SYMBOL) {
-        refuse(d, "calls through a pointer are not modelled");
+    if (!left || (o->kind != OPERAND_SYMBOL && o->kind != OPERAND_REGISTER)) {
+        refuse(d, "the function to be called is missing");
         return;
     }
     const struct ptx_operand *const parameters =
         left > 1 && o[1].kind == OPERAND_VECTOR ? &o[1] : NULL;
+    if (o->kind == OPERAND_REGISTER) {
+        pass(d, results, parameters);
+        d->op->at[0] = read_operand(d, o, 'd');
+        return;
+    }
     const struct program *const callee = program_called(d, o->name);
     if (callee) {
         decode_module_call(d, callee, results, parameters);
@@ -211,6 +232,9 @@ static void decode_griddepcontrol(struct decoder *d) {
     d->op->run = wait ? prerequisites : dependents;
 }
 
+/* One that has its list is a branch (program.c). */
+static void decode_brx(struct decoder *d) { refuse(d, "its list of targets is missing"); }
+
 /* ---- nanosleep, brkpt ---- */
 
 /* For at most twice the time: others run meanwhile. */
@@ -239,6 +263,7 @@ static const struct family families[] = {
     {"mov", decode_mov, MODELLED, "Data Movement and Conversion Instructions: mov"},
     {"trap", decode_trap, MODELLED, "Miscellaneous Instructions: trap"},
     {"call", decode_call, MODELLED, "Control Flow Instructions: call"},
+    {"brx.idx", decode_brx, MODELLED, "Control Flow Instructions: brx.idx"},
     {"setmaxnreg", decode_setmaxnreg, MODELLED, "Miscellaneous Instructions: setmaxnreg"},
     {"griddepcontrol", decode_griddepcontrol, MODELLED, SYNCHRONIZATION "griddepcontrol"},
     {"nanosleep", decode_nanosleep, MODELLED, "Miscellaneous Instructions: nanosleep"},

@@ -4,14 +4,16 @@
  * A conversion reads a value, exactly, as a whole number or as fp64, and writes it with the
  * rounding that the opcode says. Both ends are chosen once, when the instruction is decoded.
  */
+#include <fenv.h>
 #include <math.h>
 #include <string.h>
 
 #include "program/instructions.h"
+#include "semantics/convert.h"
 #include "semantics/floating.h"
 #include "sim/models/element_values.h"
 
-enum { OPTION_FROM, OPTION_TO, OPTION_ROUNDING, OPTION_SATURATE, OPTION_REGISTER };
+enum { OPTION_FROM, OPTION_TO, OPTION_ROUNDING, OPTION_SATURATE, OPTION_REGISTER, OPTION_FLUSH };
 
 enum number { U8, S8, U16, S16, U32, S32, U64, S64, F16, BF16, F32, F64, NUMBERS };
 static const char *const number_names[] = {"u8",  "s8",  "u16",  "s16", "u32", "s32", "u64",
@@ -20,8 +22,7 @@ static const int number_bytes[NUMBERS] = {1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8};
 static bool is_signed(enum number n) { return n == S8 || n == S16 || n == S32 || n == S64; }
 static bool is_float(enum number n) { return n >= F16; }
 
-enum rounding { NEAREST, TO_ZERO, DOWN, UP };
-static const char *const float_roundings[] = {"rn", "rz", "rm", "rp", NULL};
+const char *const float_roundings[] = {"rn", "rz", "rm", "rp", NULL};
 static const char *const whole_roundings[] = {"rni", "rzi", "rmi", "rpi", NULL};
 
 /* ---- whole numbers ---- */
@@ -98,7 +99,7 @@ static double read_float(const struct operation *op, struct frame *frame) {
         return element_value(VALUE(reg_u16, 1), true);
     case F32:
         if (isnan(VALUE(reg_f32, 1))) float_saw_nan(op, frame);
-        return VALUE(reg_f32, 1);
+        return op->option[OPTION_FLUSH] ? flushed(VALUE(reg_f32, 1)) : VALUE(reg_f32, 1);
     default:
         return VALUE(reg_f64, 1);
     }
@@ -144,7 +145,7 @@ static float narrowed(double x, enum rounding how) {
 }
 
 /* The 16-bit number next to x in this direction. */
-static uint16_t element_rounded(double x, bool bf16, enum rounding how) {
+uint16_t element_rounded(double x, bool bf16, enum rounding how) {
     /* Rounded to odd, so that nothing is rounded twice. */
     float f = narrowed(x, TO_ZERO);
     uint32_t bits;
@@ -162,7 +163,7 @@ static uint16_t element_rounded(double x, bool bf16, enum rounding how) {
 static void write_float(const struct operation *op, struct frame *frame, double x) {
     static const uint32_t nan32 = 0x7fffffff;
     const enum rounding how = (enum rounding)op->option[OPTION_ROUNDING];
-    if (op->option[OPTION_SATURATE]) x = isnan(x) || x < 0 ? 0 : x > 1 ? 1 : x;
+    if (op->option[OPTION_SATURATE]) x = saturated(x);
     switch ((enum number)op->option[OPTION_TO]) {
     case F16:
         VALUE(reg_u16, 0) = element_rounded(x, false, how);
@@ -172,6 +173,7 @@ static void write_float(const struct operation *op, struct frame *frame, double 
         break;
     case F32:
         VALUE(reg_f32, 0) = narrowed(x, how);
+        if (op->option[OPTION_FLUSH]) VALUE(reg_f32, 0) = flushed(VALUE(reg_f32, 0));
         if (isnan(x)) VALUE(reg_u32, 0) = nan32;
         break;
     default:
@@ -190,109 +192,32 @@ static void float_to_whole_float(const struct operation *op, struct frame *frame
                 rounded(read_float(op, frame), (enum rounding)op->option[OPTION_ROUNDING]));
 }
 
-/* fp64 has not every 64-bit number: rounding one to fp32 goes there directly. */
+/* fp64 has not every 64-bit number: rounding one to fp32 or fp64 goes there directly, and on the
+ * way to 16 bits it is rounded to odd, so that nothing is rounded twice. */
 static void whole_to_float(const struct operation *op, struct frame *frame) {
-    const int64_t value = read_whole(op, frame);
+    static const int modes[] = {FE_TONEAREST, FE_TOWARDZERO, FE_DOWNWARD, FE_UPWARD};
+    const volatile int64_t value = read_whole(op, frame);
     const bool is_unsigned = op->option[OPTION_FROM] == U64;
-    switch ((enum number)op->option[OPTION_TO]) {
-    case F32:
-        VALUE(reg_f32, 0) = is_unsigned ? (float)(uint64_t)value : (float)value;
-        break;
-    case F64:
-        VALUE(reg_f64, 0) = is_unsigned ? (double)(uint64_t)value : (double)value;
-        break;
-    default:
-        write_float(op, frame, is_unsigned ? (double)(uint64_t)value : (double)value);
-    }
-}
-
-/* ---- two fp32 to a pair of 16-bit or 8-bit numbers: operand 1 is the upper ---- */
-
-static void pack_elements(const struct operation *op, struct frame *frame) {
-    const bool bf16 = op->option[OPTION_TO] == BF16;
-    const float upper = VALUE(reg_f32, 1), lower = VALUE(reg_f32, 2);
-    if (isunordered(upper, lower)) float_saw_nan(op, frame);
-    uint32_t pair = element_nearest(lower, bf16) | (uint32_t)element_nearest(upper, bf16) << 16;
-    for (int shift = 0; op->option[OPTION_SATURATE] && shift < 32; shift += 16) /* .relu */
-        if ((pair >> shift & 0x8000) && (pair >> shift & 0xffff) != 0x7fff)
-            pair &= ~(UINT32_C(0xffff) << shift);
-    VALUE(reg_u32, 0) = pair;
-}
-
-static void pack_e4m3(const struct operation *op, struct frame *frame) {
-    const float upper = VALUE(reg_f32, 1), lower = VALUE(reg_f32, 2);
-    if (isunordered(upper, lower)) float_saw_nan(op, frame);
-    VALUE(reg_u16, 0) = (uint16_t)(e4m3_nearest(lower) | e4m3_nearest(upper) << 8);
-}
-
-/* Every e4m3 is an fp16. */
-static void unpack_e4m3(const struct operation *op, struct frame *frame) {
-    const uint16_t pair = VALUE(reg_u16, 1);
-    VALUE(reg_u32, 0) = element_nearest(e4m3_value((uint8_t)pair), false) |
-                        (uint32_t)element_nearest(e4m3_value((uint8_t)(pair >> 8)), false) << 16;
-}
-
-/* To tf32, which is fp32 with 10 bits of fraction: to the nearest, ties away from zero (.rna) or to
- * the even one (.rn), or toward zero. */
-static void to_tf32(const struct operation *op, struct frame *frame) {
-    enum { LOST = 13 };
-    const uint32_t bits = VALUE(reg_u32, 1), half = 1u << (LOST - 1);
-    if (isnan(VALUE(reg_f32, 1))) float_saw_nan(op, frame);
-    const uint32_t even = half - 1 + (bits >> LOST & 1);
-    const uint32_t add = op->option[OPTION_ROUNDING] == TO_ZERO   ? 0
-                         : op->option[OPTION_ROUNDING] == NEAREST ? even
-                                                                  : half;
-    const bool finite = (bits >> 23 & 255) != 255;
-    uint32_t value = (finite ? bits + add : bits) & ~((1u << LOST) - 1);
-    if (op->option[OPTION_SATURATE] && (int32_t)value < 0) value = 0; /* .relu */
-    VALUE(reg_u32, 0) = isnan(VALUE(reg_f32, 1)) ? 0x7fffffff : value;
-}
-
-static void unpack_e5m2(const struct operation *op, struct frame *frame) {
-    const uint16_t pair = VALUE(reg_u16, 1); /* an e5m2 is an fp16's upper half */
-    VALUE(reg_u32, 0) = (uint32_t)(pair & 0xff) << 8 | (uint32_t)(pair >> 8) << 24;
+    const enum number to = (enum number)op->option[OPTION_TO];
+    volatile double x;
+    fesetround(to == F32 || to == F64 ? modes[op->option[OPTION_ROUNDING]] : FE_TOWARDZERO);
+    if (to == F32)
+        x = is_unsigned ? (float)(uint64_t)value : (float)value;
+    else
+        x = is_unsigned ? (double)(uint64_t)value : (double)value;
+    fesetround(FE_TONEAREST);
+    const bool exact =
+        fabs(x) < 0x1p53 || (is_unsigned ? x < 0x1p64 && (uint64_t)x == (uint64_t)value
+                                         : x < 0x1p63 && (int64_t)x == value);
+    double result = x;
+    uint64_t bits;
+    memcpy(&bits, &result, sizeof bits);
+    if (to != F32 && to != F64 && !exact) bits |= 1;
+    memcpy(&result, &bits, sizeof result);
+    write_float(op, frame, result);
 }
 
 /* ---- decoding ---- */
-
-static bool decode_pairs(struct decoder *d) {
-    if (d->words < 3) return false;
-    const char *const to = d->word[d->words - 2], *const from = d->word[d->words - 1];
-    const bool elements = !strcmp(to, "f16x2") || !strcmp(to, "bf16x2");
-    if (!strcmp(to, "e4m3x2") && !strcmp(from, "f32")) {
-        require(d, "rn");
-        require(d, "satfinite");
-        d->op->run = pack_e4m3;
-        take_operands(d, "hff");
-    } else if (!strcmp(to, "f16x2") && !strcmp(from, "e4m3x2")) {
-        require(d, "rn");
-        d->op->run = unpack_e4m3;
-        take_operands(d, "wh");
-    } else if (!strcmp(to, "f16x2") && !strcmp(from, "e5m2x2")) {
-        require(d, "rn");
-        d->op->run = unpack_e5m2;
-        take_operands(d, "wh");
-    } else if (!strcmp(to, "tf32") && !strcmp(from, "f32")) {
-        const bool away = take(d, "rna");
-        const int how = away ? UP : take_one_of(d, float_roundings);
-        if (how != UP && how != NEAREST && how != TO_ZERO)
-            refuse(d, "this conversion is not modelled");
-        d->op->option[OPTION_ROUNDING] = how;
-        d->op->option[OPTION_SATURATE] = take(d, "relu");
-        d->op->run = to_tf32;
-        take_operands(d, "wf");
-    } else if (elements && !strcmp(from, "f32")) {
-        require(d, "rn");
-        d->op->option[OPTION_SATURATE] = take(d, "relu");
-        d->op->option[OPTION_TO] = *to == 'b' ? BF16 : F16;
-        d->op->run = pack_elements;
-        take_operands(d, "wff");
-    } else {
-        return false;
-    }
-    d->next += 2;
-    return true;
-}
 
 static char wide_letter(enum number n) {
     return number_bytes[n] <= 2 ? 'H' : number_bytes[n] == 4 ? 'W' : 'D';
@@ -302,16 +227,18 @@ static void decode_cvt(struct decoder *d) {
     const struct ptx_operand *const o = d->source->operand;
     struct operation *const op = d->op;
     op->flow = FLOW_PLAIN;
-    if (decode_pairs(d)) return;
+    if (decode_packed(d)) return;
     const int whole = take_one_of(d, whole_roundings);
     const int rounding = whole < 0 ? take_one_of(d, float_roundings) : -1;
-    if (take(d, "ftz")) refuse(d, "conversions that flush subnormals are not modelled yet");
+    const bool flush = take(d, "ftz");
     op->option[OPTION_SATURATE] = take(d, "sat");
     const int to = take_one_of(d, number_names), from = take_one_of(d, number_names);
     need_operands(d, 2, 2);
     if (to < 0 || from < 0) refuse(d, "this conversion is not modelled");
     if (d->why) return;
     const bool to_float = is_float((enum number)to), from_float = is_float((enum number)from);
+    /* GPUs keep subnormals on the way to fp16, but for a rounding to whole numbers. */
+    op->option[OPTION_FLUSH] = flush && (to != F16 || whole >= 0);
     op->option[OPTION_FROM] = from;
     op->option[OPTION_TO] = to;
     op->option[OPTION_ROUNDING] = whole >= 0 ? whole : rounding >= 0 ? rounding : NEAREST;
@@ -324,8 +251,9 @@ static void decode_cvt(struct decoder *d) {
     else
         op->run = whole >= 0 ? float_to_whole_float : float_to_float;
     if (!to_float && from_float && whole < 0) refuse(d, "a rounding to whole numbers is missing");
-    if (!from_float && to_float && rounding > NEAREST)
-        refuse(d, "only .rn is modelled for whole numbers");
+    const bool widens = from_float && number_bytes[to] > number_bytes[from];
+    if (to_float && !widens && to != from && whole < 0 && rounding < 0)
+        refuse(d, "a rounding is missing");
     op->at[0] = written_operand(d, &o[0],
                                 to_float && to != F16 && to != BF16 ? to == F32 ? 'f' : 'g'
                                 : to_float                          ? 'h'

@@ -1,37 +1,17 @@
 /*
  * float.c: PTX ISA, "Floating Point Instructions" of fp32 and fp64.
  *
- * C's operators are IEEE 754's, as PTX's are with .rn. A NaN that PTX computes is always the same
- * one, and the host's is not.
+ * C's operators are IEEE 754's, as PTX's are with .rn. Other roundings and .sat: rounded.c.
  */
-#include <fenv.h>
 #include <math.h>
 
 #include "semantics/define.h"
 #include "semantics/floating.h"
 
-enum { NAN_F32 = 0x7fffffff };
-#define NAN_F64 UINT64_C(0x7fffffffffffffff)
-
 __attribute__((noinline)) void float_saw_nan(const struct operation *op, struct frame *frame) {
     for (int i = 1; i <= 3 && i < op->source->operands; ++i)
         thread_check_register(op, VALUE(reg_u32, i));
 }
-
-static inline void put_f32(const struct operation *op, struct frame *frame, float value) {
-    VALUE(reg_f32, 0) = value;
-    if (value == value) return;
-    float_saw_nan(op, frame);
-    VALUE(reg_u32, 0) = NAN_F32;
-}
-
-static inline void put_f64(const struct operation *op, struct frame *frame, double value) {
-    VALUE(reg_f64, 0) = value;
-    if (value != value) VALUE(reg_u64, 0) = NAN_F64;
-}
-
-/* .ftz: subnormal operands and results are zeros of their sign. */
-static inline float flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
 
 #define A(type) VALUE(reg_##type, 1)
 #define B(type) VALUE(reg_##type, 2)
@@ -54,42 +34,9 @@ FTZ(sub_ftz, flushed(A(f32)) - flushed(B(f32)))
 FTZ(mul_ftz, flushed(A(f32)) * flushed(B(f32)))
 FTZ(fma_ftz, fmaf(flushed(A(f32)), flushed(B(f32)), flushed(C(f32))))
 
-/* In another direction than to the nearest. The operands are read, and the result is kept, between
- * the two changes of the mode. */
-#define DIRECTED(name, type, mode, value)                                                          \
-    static void name(const struct operation *op, struct frame *frame) {                            \
-        volatile reg_##type result;                                                                \
-        const volatile reg_##type a = A(type), b = B(type), c = C(type);                           \
-        (void)b, (void)c;                                                                          \
-        fesetround(mode);                                                                          \
-        result = value;                                                                            \
-        fesetround(FE_TONEAREST);                                                                  \
-        put_##type(op, frame, result);                                                             \
-    }
-#define DIRECTIONS(name, type, value)                                                              \
-    DIRECTED(name##_rz_##type, type, FE_TOWARDZERO, value)                                         \
-    DIRECTED(name##_rm_##type, type, FE_DOWNWARD, value)                                           \
-    DIRECTED(name##_rp_##type, type, FE_UPWARD, value)
-#define DIRECTED_ALL(type, fma_, sqrt_)                                                            \
-    DIRECTIONS(add, type, a + b)                                                                   \
-    DIRECTIONS(sub, type, a - b)                                                                   \
-    DIRECTIONS(mul, type, a *b)                                                                    \
-    DIRECTIONS(div, type, a / b)                                                                   \
-    DIRECTIONS(fma, type, fma_(a, b, c))                                                           \
-    DIRECTIONS(sqrt, type, sqrt_(a))                                                               \
-    DIRECTIONS(rcp, type, 1 / a)
-DIRECTED_ALL(f32, fmaf, sqrtf)
-DIRECTED_ALL(f64, fma, sqrt)
-
-static inline float saturated(float x) { return x > 0 ? x < 1 ? x : 1 : 0; }
-F32(add_sat, saturated(A(f32) + B(f32)))
-F32(mul_sat, saturated(A(f32) * B(f32)))
-F32(fma_sat, saturated(fmaf(A(f32), B(f32), C(f32))))
-FTZ(add_ftz_sat, saturated(flushed(A(f32)) + flushed(B(f32))))
-FTZ(fma_ftz_sat, saturated(fmaf(flushed(A(f32)), flushed(B(f32)), flushed(C(f32)))))
-FTZ(div_rn_ftz, flushed(A(f32)) / flushed(B(f32)))
-FTZ(sqrt_rn_ftz, sqrtf(flushed(A(f32))))
-FTZ(rcp_rn_ftz, 1.0f / flushed(A(f32)))
+FTZ(rcp_ftz, 1.0f / flushed(A(f32)))
+FTZ(div_ftz, flushed(A(f32)) / flushed(B(f32)))
+FTZ(sqrt_ftz, sqrtf(flushed(A(f32))))
 FTZ(abs_ftz, fabsf(flushed(A(f32))))
 FTZ(neg_ftz, -flushed(A(f32)))
 
@@ -136,17 +83,6 @@ F64(neg_f64, -A(f64))
 F32(copysign_f32, copysignf(B(f32), A(f32)))
 F64(copysign_f64, copysign(B(f64), A(f64)))
 
-#define DIRECTED_ROW(opcode, name, suffix, type, letters)                                          \
-    {opcode ".rz." suffix, name##_rz_##type, letters},                                             \
-        {opcode ".rm." suffix, name##_rm_##type, letters}, {                                       \
-        opcode ".rp." suffix, name##_rp_##type, letters                                            \
-    }
-#define DIRECTED_ROWS(suffix, type, one, two, three)                                               \
-    DIRECTED_ROW("add", add, suffix, type, two), DIRECTED_ROW("sub", sub, suffix, type, two),      \
-        DIRECTED_ROW("mul", mul, suffix, type, two), DIRECTED_ROW("div", div, suffix, type, two),  \
-        DIRECTED_ROW("fma", fma, suffix, type, three),                                             \
-        DIRECTED_ROW("sqrt", sqrt, suffix, type, one), DIRECTED_ROW("rcp", rcp, suffix, type, one)
-
 static const struct scalar floats[] = {
     {"add.f32", add_f32, "fff"},
     {"add.rn.f32", add_f32, "fff"},
@@ -173,16 +109,9 @@ static const struct scalar floats[] = {
     {"abs.f32", abs_f32, "ff"},
     {"neg.f32", neg_f32, "ff"},
     {"copysign.f32", copysign_f32, "fff"},
-    DIRECTED_ROWS("f32", f32, "ff", "fff", "ffff"),
-    {"add.sat.f32", add_sat, "fff"},
-    {"add.rn.sat.f32", add_sat, "fff"},
-    {"mul.sat.f32", mul_sat, "fff"},
-    {"fma.rn.sat.f32", fma_sat, "ffff"},
-    {"add.ftz.sat.f32", add_ftz_sat, "fff"},
-    {"fma.rn.ftz.sat.f32", fma_ftz_sat, "ffff"},
-    {"div.rn.ftz.f32", div_rn_ftz, "fff"},
-    {"sqrt.rn.ftz.f32", sqrt_rn_ftz, "ff"},
-    {"rcp.rn.ftz.f32", rcp_rn_ftz, "ff"},
+    {"div.rn.ftz.f32", div_ftz, "fff"},
+    {"sqrt.rn.ftz.f32", sqrt_ftz, "ff"},
+    {"rcp.rn.ftz.f32", rcp_ftz, "ff"},
     {"min.ftz.f32", min_ftz, "fff"},
     {"max.ftz.f32", max_ftz, "fff"},
     {"abs.ftz.f32", abs_ftz, "ff"},
@@ -192,23 +121,14 @@ const struct scalar_group float_group =
     SCALAR_GROUP("Floating Point Instructions", MODELLED, floats);
 
 static const struct scalar doubles[] = {
-    {"add.f64", add_f64, "ggg"},
-    {"add.rn.f64", add_f64, "ggg"},
-    {"sub.f64", sub_f64, "ggg"},
-    {"sub.rn.f64", sub_f64, "ggg"},
-    {"mul.f64", mul_f64, "ggg"},
-    {"mul.rn.f64", mul_f64, "ggg"},
-    {"fma.rn.f64", fma_f64, "gggg"},
-    {"mad.rn.f64", fma_f64, "gggg"},
-    {"div.rn.f64", div_f64, "ggg"},
-    {"sqrt.rn.f64", sqrt_f64, "gg"},
-    {"rcp.rn.f64", rcp_f64, "gg"},
-    {"min.f64", min_f64, "ggg"},
-    {"max.f64", max_f64, "ggg"},
-    {"abs.f64", abs_f64, "gg"},
-    {"neg.f64", neg_f64, "gg"},
-    {"copysign.f64", copysign_f64, "ggg"},
-    DIRECTED_ROWS("f64", f64, "gg", "ggg", "gggg"),
+    {"add.f64", add_f64, "ggg"},     {"add.rn.f64", add_f64, "ggg"},
+    {"sub.f64", sub_f64, "ggg"},     {"sub.rn.f64", sub_f64, "ggg"},
+    {"mul.f64", mul_f64, "ggg"},     {"mul.rn.f64", mul_f64, "ggg"},
+    {"fma.rn.f64", fma_f64, "gggg"}, {"mad.rn.f64", fma_f64, "gggg"},
+    {"div.rn.f64", div_f64, "ggg"},  {"sqrt.rn.f64", sqrt_f64, "gg"},
+    {"rcp.rn.f64", rcp_f64, "gg"},   {"min.f64", min_f64, "ggg"},
+    {"max.f64", max_f64, "ggg"},     {"abs.f64", abs_f64, "gg"},
+    {"neg.f64", neg_f64, "gg"},      {"copysign.f64", copysign_f64, "ggg"},
 };
 const struct scalar_group double_group =
     SCALAR_GROUP("Floating Point Instructions", MODELLED, doubles);
@@ -223,27 +143,42 @@ F32(cos_f32, (float)cos((double)A(f32)))
 F32(tanh_f32, (float)tanh((double)A(f32)))
 FTZ(ex2_ftz, (float)exp2((double)flushed(A(f32))))
 FTZ(lg2_ftz, (float)log2((double)flushed(A(f32))))
-FTZ(rcp_ftz, 1.0f / flushed(A(f32)))
 FTZ(rsqrt_ftz, (float)(1.0 / sqrt((double)flushed(A(f32)))))
-FTZ(div_ftz, flushed(A(f32)) / flushed(B(f32)))
-FTZ(sqrt_ftz, sqrtf(flushed(A(f32))))
+/* PTX ISA, "div": beyond 2^126 in the divisor, .approx gives 0, or of an infinity a NaN. */
+static float quotient(float a, float b) {
+    if (fabsf(b) > 0x1p126f && !isinf(b)) return isinf(a) ? (float)NAN : a * copysignf(0, b);
+    return a / b;
+}
+F32(div_approx, quotient(A(f32), B(f32)))
+FTZ(div_approx_ftz, quotient(flushed(A(f32)), flushed(B(f32))))
 
 FTZ(sin_ftz, (float)sin((double)flushed(A(f32))))
 FTZ(cos_ftz, (float)cos((double)flushed(A(f32))))
 F64(rsqrt_f64, 1.0 / sqrt(A(f64)))
 
 static const struct scalar approximations[] = {
-    {"ex2.approx.f32", ex2_f32, "ff"},      {"ex2.approx.ftz.f32", ex2_ftz, "ff"},
-    {"lg2.approx.f32", lg2_f32, "ff"},      {"lg2.approx.ftz.f32", lg2_ftz, "ff"},
-    {"rcp.approx.f32", rcp_f32, "ff"},      {"rcp.approx.ftz.f32", rcp_ftz, "ff"},
-    {"rsqrt.approx.f32", rsqrt_f32, "ff"},  {"rsqrt.approx.ftz.f32", rsqrt_ftz, "ff"},
-    {"sqrt.approx.f32", sqrt_f32, "ff"},    {"sqrt.approx.ftz.f32", sqrt_ftz, "ff"},
-    {"div.approx.f32", div_f32, "fff"},     {"div.full.f32", div_f32, "fff"},
-    {"div.approx.ftz.f32", div_ftz, "fff"}, {"div.full.ftz.f32", div_ftz, "fff"},
-    {"sin.approx.f32", sin_f32, "ff"},      {"cos.approx.f32", cos_f32, "ff"},
-    {"tanh.approx.f32", tanh_f32, "ff"},    {"sin.approx.ftz.f32", sin_ftz, "ff"},
-    {"cos.approx.ftz.f32", cos_ftz, "ff"},  {"rsqrt.approx.f64", rsqrt_f64, "gg"},
-    {"rcp.approx.ftz.f64", rcp_f64, "gg"},  {"rsqrt.approx.ftz.f64", rsqrt_f64, "gg"},
+    {"ex2.approx.f32", ex2_f32, "ff"},
+    {"ex2.approx.ftz.f32", ex2_ftz, "ff"},
+    {"lg2.approx.f32", lg2_f32, "ff"},
+    {"lg2.approx.ftz.f32", lg2_ftz, "ff"},
+    {"rcp.approx.f32", rcp_f32, "ff"},
+    {"rcp.approx.ftz.f32", rcp_ftz, "ff"},
+    {"rsqrt.approx.f32", rsqrt_f32, "ff"},
+    {"rsqrt.approx.ftz.f32", rsqrt_ftz, "ff"},
+    {"sqrt.approx.f32", sqrt_f32, "ff"},
+    {"sqrt.approx.ftz.f32", sqrt_ftz, "ff"},
+    {"div.approx.f32", div_approx, "fff"},
+    {"div.full.f32", div_f32, "fff"},
+    {"div.approx.ftz.f32", div_approx_ftz, "fff"},
+    {"div.full.ftz.f32", div_ftz, "fff"},
+    {"sin.approx.f32", sin_f32, "ff"},
+    {"cos.approx.f32", cos_f32, "ff"},
+    {"tanh.approx.f32", tanh_f32, "ff"},
+    {"sin.approx.ftz.f32", sin_ftz, "ff"},
+    {"cos.approx.ftz.f32", cos_ftz, "ff"},
+    {"rsqrt.approx.f64", rsqrt_f64, "gg"},
+    {"rcp.approx.ftz.f64", rcp_f64, "gg"},
+    {"rsqrt.approx.ftz.f64", rsqrt_f64, "gg"},
 };
 const struct scalar_group approximate_group =
     SCALAR_GROUP("Floating Point Instructions", APPROXIMATE, approximations);

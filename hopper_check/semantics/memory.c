@@ -22,6 +22,10 @@ static void get(const struct operation *op, struct frame *frame, const unsigned 
     const int bytes = op->option[OPTION_BYTES], width = op->at[AT_WIDTH];
     for (int i = 0; i < op->listed; ++i, from += bytes) {
         uint64_t value = 0;
+        if (bytes > 8) {
+            memcpy(frame->registers + op->list[i], from, (size_t)bytes);
+            continue;
+        }
         memcpy(&value, from, (size_t)bytes);
         if (op->option[OPTION_SIGNED] && value >> (8 * bytes - 1))
             value |= bytes < 8 ? ~UINT64_C(0) << 8 * bytes : 0;
@@ -52,9 +56,13 @@ static bool within(uint64_t at, size_t bytes, const void *memory, size_t size) {
     return offset < size && bytes <= size - offset;
 }
 
+static uint64_t own_at(const struct operation *op, const struct frame *frame) {
+    return own_pointer(frame, op->option[OPTION_SPACE], address(op, frame, 0, op->offset));
+}
+
 /* Ends the launch if the access lies in neither, or is a write to parameters. */
 static void check_own(const struct operation *op, const struct frame *frame, bool write) {
-    const uint64_t at = address(op, frame, 0, op->offset);
+    const uint64_t at = own_at(op, frame);
     const size_t bytes = size_of(op), local = (size_t)frame->program->local_bytes,
                  parameters = frame->program->function->param_bytes;
     if (at % bytes)
@@ -71,12 +79,12 @@ static void check_own(const struct operation *op, const struct frame *frame, boo
 
 static void ld_own(const struct operation *op, struct frame *frame) {
     check_own(op, frame, false);
-    get(op, frame, (const unsigned char *)(uintptr_t)address(op, frame, 0, op->offset));
+    get(op, frame, (const unsigned char *)(uintptr_t)own_at(op, frame));
 }
 
 static void st_own(const struct operation *op, struct frame *frame) {
     check_own(op, frame, true);
-    put(op, frame, (unsigned char *)(uintptr_t)address(op, frame, 0, op->offset));
+    put(op, frame, (unsigned char *)(uintptr_t)own_at(op, frame));
 }
 
 /* ---- shared memory ---- */
@@ -236,15 +244,17 @@ static void decode_access(struct decoder *d, bool store) {
     const struct ptx_operand *const at = &d->source->operand[store ? 0 : 1],
                                     *const value = &d->source->operand[store ? 1 : 0];
     const struct ptx_operand *const first = value->kind == OPERAND_VECTOR ? value->part : value;
-    if (value->kind == OPERAND_VECTOR ? value->parts != 2 << vector || vector < 0 : vector >= 0)
+    const int parts = value->kind == OPERAND_VECTOR ? value->parts : 1; /* {a} is a, too */
+    if (parts != (vector < 0 ? 1 : 2 << vector))
         refuse(d, "its vector has another length than it says");
     take_address(d, 0, at);
     op->option[OPTION_BYTES] = type.bytes;
+    op->option[OPTION_SPACE] = space;
     op->option[OPTION_SIGNED] = type.kind == KIND_SIGNED;
     const int width = register_bytes(d, first);
     op->at[AT_WIDTH] = width ? width : type.bytes;
-    const char letter = type.bytes <= 2 ? 'H' : type.bytes == 4 ? 'W' : 'D';
-    if (type.bytes == 16) refuse(d, "values of 128 bits are not modelled yet");
+    const char letter = type.bytes <= 2 ? 'H' : type.bytes == 4 ? 'W' : type.bytes == 8 ? 'D' : 'q';
+    if (letter == 'q' && vector >= 0) refuse(d, "there are no vectors of 128 bits");
     take_list(d, value, letter, !store);
     if (semantic == VOLATILE || semantic == MMIO) {
         semantic = RELAXED;
@@ -257,7 +267,6 @@ static void decode_access(struct decoder *d, bool store) {
         if (semantic == (store ? ACQUIRE : RELEASE)) refuse(d, "there is no such instruction");
         op->option[OPTION_SEMANTICS] = (int)semantics_of[semantic];
         op->option[OPTION_SCOPE] = scope;
-        op->option[OPTION_SPACE] = space;
         op->run = store ? st_strong : ld_strong;
         return;
     }

@@ -19,11 +19,8 @@
 enum { M = 16, N = 8, MOST_K = 64, A_ROWS = 2 };
 enum { MOST_A = 4, MOST_B = 2, MOST_D = 4 };
 enum { OPTION_K, OPTION_A, OPTION_B, OPTION_D };
-enum element { F16, BF16, E4M3, E5M2, S8, U8, TF32, ELEMENTS };
-static const char *const element_names[] = {"f16", "bf16", "e4m3", "e5m2",
-                                            "s8",  "u8",   "tf32", NULL};
-static const int element_bits[ELEMENTS] = {16, 16, 8, 8, 8, 8, 32};
-enum sum { SUM_F32, SUM_F16, SUM_S32 };
+const char *const mma_element_names[] = {"f16", "bf16", "e4m3", "e5m2", "s8", "u8", "tf32", NULL};
+const int mma_element_bits[] = {16, 16, 8, 8, 8, 8, 32};
 static const char *const sum_names[] = {"f32", "f16", "s32", NULL};
 
 struct call {
@@ -31,7 +28,7 @@ struct call {
     uint32_t a[MOST_A], b[MOST_B], d[MOST_D];
 };
 
-static double real(enum element type, uint32_t bits) {
+static double real(enum mma_element type, uint32_t bits) {
     float f;
     switch (type) {
     case TF32:
@@ -54,7 +51,7 @@ static struct tensor_term product(double a, double b) {
     return (struct tensor_term){p, exponent};
 }
 
-static int32_t whole(enum element type, uint32_t bits) {
+static int32_t whole(enum mma_element type, uint32_t bits) {
     return type == S8 ? (int8_t)bits : (int32_t)(uint8_t)bits;
 }
 
@@ -69,31 +66,27 @@ static void spread(const uint32_t *registers, int count, int rows, int lane, int
         }
 }
 
-static uint32_t sum_of(const struct operation *op, const uint32_t *a, const uint32_t *b,
-                       uint32_t c) {
-    const enum element of_a = (enum element)op->option[OPTION_A],
-                       of_b = (enum element)op->option[OPTION_B];
-    const int k = op->option[OPTION_K];
+uint32_t mma_sum(struct mma_types types, int k, const uint32_t *a, const uint32_t *b, uint32_t c) {
     struct tensor_term term[MOST_K + 1];
-    if (op->option[OPTION_D] == SUM_S32) {
+    if (types.sum == SUM_S32) {
         for (int i = 0; i < k; ++i)
-            c += (uint32_t)(whole(of_a, a[i]) * whole(of_b, b[i]));
+            c += (uint32_t)(whole(types.a, a[i]) * whole(types.b, b[i]));
         return c;
     }
     for (int i = 0; i < k; ++i)
-        term[i] = product(real(of_a, a[i]), real(of_b, b[i]));
+        term[i] = product(real(types.a, a[i]), real(types.b, b[i]));
     term[k] = tensor_accumulator(c);
     return tensor_sum(term, k + 1, tensor_precision(TENSOR_FP16));
 }
 
-static uint32_t as_f32(uint32_t half) {
+uint32_t mma_f32_of(uint32_t half) {
     const float f = element_value((uint16_t)half, false);
     uint32_t bits;
     memcpy(&bits, &f, sizeof bits);
     return bits;
 }
 
-static uint32_t as_f16(uint32_t bits) {
+uint32_t mma_f16_of(uint32_t bits) {
     float f;
     memcpy(&f, &bits, sizeof f);
     return element_nearest(f, false);
@@ -102,22 +95,26 @@ static uint32_t as_f16(uint32_t bits) {
 /* Element (row, column) of D in the lane's registers. */
 static uint32_t get(const struct call *c, int half_row, int i) {
     if (c->op->option[OPTION_D] != SUM_F16) return c->d[2 * half_row + i];
-    return as_f32(c->d[half_row] >> 16 * i);
+    return mma_f32_of(c->d[half_row] >> 16 * i);
 }
 
 static void put(struct call *c, int half_row, int i, uint32_t bits) {
     if (c->op->option[OPTION_D] != SUM_F16)
         c->d[2 * half_row + i] = bits;
     else if (i)
-        c->d[half_row] = (c->d[half_row] & 0xffff) | as_f16(bits) << 16;
+        c->d[half_row] = (c->d[half_row] & 0xffff) | mma_f16_of(bits) << 16;
     else
-        c->d[half_row] = (c->d[half_row] & 0xffff0000) | as_f16(bits);
+        c->d[half_row] = (c->d[half_row] & 0xffff0000) | mma_f16_of(bits);
 }
 
 static bool multiply(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     static uint32_t a[M][MOST_K], b[N][MOST_K];
     const struct operation *const op = ((const struct call *)operand[0])->op;
-    const int of_a = element_bits[op->option[OPTION_A]], of_b = element_bits[op->option[OPTION_B]];
+    const int of_a = mma_element_bits[op->option[OPTION_A]],
+              of_b = mma_element_bits[op->option[OPTION_B]];
+    const struct mma_types types = {(enum mma_element)op->option[OPTION_A],
+                                    (enum mma_element)op->option[OPTION_B],
+                                    (enum mma_sum_type)op->option[OPTION_D]};
     const int count_a = M * op->option[OPTION_K] * of_a / 32 / WARP_SIZE;
     (void)warp;
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
@@ -129,7 +126,8 @@ static bool multiply(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
         for (int i = 0; i < 4; ++i) {
             struct call *const c = operand[lane];
             const int row = lane / 4 + 8 * (i / 2), column = lane % 4 * 2 + i % 2;
-            put(c, i / 2, i % 2, sum_of(op, a[row], b[column], get(c, i / 2, i % 2)));
+            put(c, i / 2, i % 2,
+                mma_sum(types, op->option[OPTION_K], a[row], b[column], get(c, i / 2, i % 2)));
         }
     return true;
 }
@@ -138,7 +136,8 @@ static bool multiply(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
 static void run(const struct operation *op, struct frame *frame) {
     struct call c = {.op = op};
     const int d = op->option[OPTION_D] == SUM_F16 ? 2 : 4;
-    const int a = M * op->option[OPTION_K] * element_bits[op->option[OPTION_A]] / 32 / WARP_SIZE;
+    const int a =
+        M * op->option[OPTION_K] * mma_element_bits[op->option[OPTION_A]] / 32 / WARP_SIZE;
     const int *list = op->list + d;
     for (int i = 0; i < a; ++i)
         c.a[i] = VALUE_AT(reg_u32, *list++);
@@ -165,17 +164,17 @@ void decode_other_mma(struct decoder *d) {
     require(d, "row");
     require(d, "col");
     if (take(d, "satfinite")) refuse(d, "saturated sums are not modelled");
-    const int sum = take_one_of(d, sum_names), a = take_one_of(d, element_names),
-              b = take_one_of(d, element_names), last = take_one_of(d, sum_names);
+    const int sum = take_one_of(d, sum_names), a = take_one_of(d, mma_element_names),
+              b = take_one_of(d, mma_element_names), last = take_one_of(d, sum_names);
     if (!k || sum < 0 || a < 0 || b < 0 || last != sum) {
         refuse(d, "this shape, or these types, are not modelled");
         return;
     }
-    const int words = M * k * element_bits[a] / 32 / WARP_SIZE;
+    const int words = M * k * mma_element_bits[a] / 32 / WARP_SIZE;
     const bool integers = a == S8 || a == U8;
-    if (element_bits[a] != element_bits[b] || words < A_ROWS || words > MOST_A ||
+    if (mma_element_bits[a] != mma_element_bits[b] || words < A_ROWS || words > MOST_A ||
         integers != (sum == SUM_S32) || integers != (b == S8 || b == U8) ||
-        (element_bits[a] != 8 && a != b))
+        (mma_element_bits[a] != 8 && a != b))
         refuse(d, "this shape, or these types, are not modelled");
     need_operands(d, 4, 4);
     if (d->why) return;

@@ -15,7 +15,8 @@
 enum { OPTION_N, OPTION_TYPES, OPTION_FLAGS };
 enum { A_MN_MAJOR = 1, ONE_TRANSPOSED = 2, A_REGISTERS_ = 4, HALVES = 8, NEGATIVE = 16 };
 enum { AT_SUMS, AT_A, AT_B, AT_SCALE_D };
-static const char *const type_names[TENSOR_TYPES + 1] = {"f16", "bf16", "e4m3", "e5m2", NULL};
+static const char *const type_names[] = {"f16", "bf16", "e4m3", "e5m2", "tf32", "s8", "u8", NULL};
+enum { TYPES = TENSOR_U8 + 1 };
 
 static void wgmma(const struct operation *op, struct frame *frame) {
     const int flags = op->option[OPTION_FLAGS], types = op->option[OPTION_TYPES];
@@ -24,12 +25,12 @@ static void wgmma(const struct operation *op, struct frame *frame) {
                               .b = VALUE(reg_u64, AT_B),
                               .accumulate = VALUE(reg_u32, AT_SCALE_D) != 0,
                               .mn_major = flags & A_MN_MAJOR,
-                              .type = (enum tensor_type)(types % TENSOR_TYPES),
+                              .type = (enum tensor_type)(types % TYPES),
                               .halves = flags & HALVES,
                               .negative = flags & NEGATIVE,
                               .one_transposed = flags & ONE_TRANSPOSED,
                               .other_type = true,
-                              .b_type = (enum tensor_type)(types / TENSOR_TYPES)};
+                              .b_type = (enum tensor_type)(types / TYPES)};
     if (flags & A_REGISTERS_)
         call.a_registers = (const uint32_t *)(const void *)(frame->registers + op->at[AT_A]);
     else
@@ -37,7 +38,7 @@ static void wgmma(const struct operation *op, struct frame *frame) {
     wgmma_issue(call);
 }
 
-/* m64nNk16 or m64nNk32: N, 0 if it is another shape. */
+/* m64nNk8, m64nNk16 or m64nNk32: N, 0 if it is another shape. */
 static int take_shape(struct decoder *d, const char *k) {
     const char *const word = d->next < d->words ? d->word[d->next++] : "";
     char *end;
@@ -47,8 +48,7 @@ static int take_shape(struct decoder *d, const char *k) {
 }
 
 /* The array of a list of registers. */
-static int take_registers(struct decoder *d, const struct ptx_operand *list, int count,
-                          enum ptx_kind kind) {
+static int take_registers(struct decoder *d, const struct ptx_operand *list, int count) {
     if (list->kind != OPERAND_VECTOR || list->parts != count || !slots_adjoin(&d->slots, list)) {
         refuse(d, list->parts != count
                       ? "a list of registers has another length than the shape says"
@@ -57,7 +57,7 @@ static int take_registers(struct decoder *d, const struct ptx_operand *list, int
     }
     for (int i = 0; i < count; ++i) {
         const struct ptx_type type = d->program->function->reg[list->part[i].reg].type;
-        if (type.bytes != 4 || (kind == KIND_FLOAT && type.kind == KIND_PREDICATE))
+        if (type.bytes != 4 || type.kind == KIND_PREDICATE)
             refuse(d, "a register of another size is given");
     }
     return d->slots.at[list->part[0].reg];
@@ -82,22 +82,26 @@ static void decode_mma(struct decoder *d) {
     const struct ptx_operand *const o = d->source->operand;
     require(d, "sync");
     require(d, "aligned");
-    const bool bytes = d->words && d->word[d->words - 1][0] == 'e';
-    const int n = take_shape(d, bytes ? "k32" : "k16");
-    const bool halves = take(d, "f16");
-    if (!halves && !take(d, "f32")) refuse(d, "only sums of fp32 and fp16 are modelled");
+    const char *const last = d->word[d->words - 1];
+    const bool whole = !strcmp(last, "s8") || !strcmp(last, "u8") || !strcmp(last, "satfinite");
+    const bool bytes = whole || last[0] == 'e', tf32 = !strcmp(last, "tf32");
+    const int n = take_shape(d, tf32 ? "k8" : bytes ? "k32" : "k16");
+    const bool halves = !whole && take(d, "f16");
+    if (!halves && !take(d, whole ? "s32" : "f32"))
+        refuse(d, "only sums of fp32, fp16 and 32-bit integers are modelled");
     const int a = take_one_of(d, type_names), b = take_one_of(d, type_names);
-    if (!n || a < 0 || b < 0 || (a != b && !bytes) || (halves && a == TENSOR_BF16))
+    if (take(d, "satfinite")) refuse(d, "saturated sums are not modelled");
+    if (!n || a < 0 || b < 0 || (a != b && !bytes) || whole != (a > TENSOR_TF32) ||
+        whole != (b > TENSOR_TF32) || (halves && (a == TENSOR_BF16 || tf32)) ||
+        (whole && n > 32 && n % 16))
         refuse(d, "this shape, or these types, are not modelled yet");
     need_operands(d, 4, 8);
     if (d->why) return;
     const bool registers = o[1].kind == OPERAND_VECTOR;
     d->op->option[OPTION_N] = n;
-    d->op->option[OPTION_TYPES] = a + b * TENSOR_TYPES;
-    d->op->at[AT_SUMS] =
-        take_registers(d, &o[0], wgmma_registers(n, halves), halves ? KIND_BITS : KIND_FLOAT);
-    d->op->at[AT_A] =
-        registers ? take_registers(d, &o[1], 4, KIND_BITS) : read_operand(d, &o[1], 'd');
+    d->op->option[OPTION_TYPES] = a + b * TYPES;
+    d->op->at[AT_SUMS] = take_registers(d, &o[0], wgmma_registers(n, halves));
+    d->op->at[AT_A] = registers ? take_registers(d, &o[1], 4) : read_operand(d, &o[1], 'd');
     d->op->at[AT_B] = read_operand(d, &o[2], 'd');
     d->op->at[AT_SCALE_D] = read_operand(d, &o[3], 'p');
     d->op->option[OPTION_FLAGS] = take_constants(d, o + 4, d->source->operands - 4, !registers) |
@@ -137,7 +141,8 @@ static void decode_wait(struct decoder *d) {
 
 #define WGMMA "Asynchronous Warpgroup Level Matrix Instructions: "
 static const struct family families[] = {
-    {"wgmma.mma_async", decode_mma, MODELLED, WGMMA "wgmma.mma_async; fp16 sums approximate"},
+    {"wgmma.mma_async", decode_mma, MODELLED,
+     WGMMA "wgmma.mma_async; sums of fp16 and tf32 approximate"},
     {"wgmma.fence", decode_fence, MODELLED, WGMMA "wgmma.fence"},
     {"wgmma.commit_group", decode_commit, MODELLED, WGMMA "wgmma.commit_group"},
     {"wgmma.wait_group", decode_wait, MODELLED, WGMMA "wgmma.wait_group"},

@@ -286,6 +286,22 @@ static void decode_bar_warp(struct decoder *d) {
     d->op->at[0] = read_operand(d, &d->source->operand[0], 'w');
 }
 
+/* ---- activemask ---- */
+
+/* Which lanes execute an instruction together is not specified. Here it is the lane alone, which
+ * what must not rely on others does not notice. */
+static void active(const struct operation *op, struct frame *frame) {
+    VALUE(reg_u32, 0) = 1u << sim_thread()->lane;
+}
+
+static void decode_active(struct decoder *d) {
+    require(d, "b32");
+    need_operands(d, 1, 1);
+    if (d->why) return;
+    d->op->run = active;
+    d->op->at[0] = written_operand(d, &d->source->operand[0], 'w');
+}
+
 #define SYNCHRONIZATION "Parallel Synchronization and Communication Instructions: "
 static const struct family families[] = {
     {"shfl.sync", decode_shfl, MODELLED, "Data Movement and Conversion Instructions: shfl.sync"},
@@ -293,6 +309,7 @@ static const struct family families[] = {
     {"match", decode_match, MODELLED, SYNCHRONIZATION "match.sync"},
     {"redux.sync", decode_redux, MODELLED, SYNCHRONIZATION "redux.sync"},
     {"elect.sync", decode_elect, MODELLED, SYNCHRONIZATION "elect.sync"},
+    {"activemask", decode_active, MODELLED, SYNCHRONIZATION "activemask; it names the lane alone"},
     {"bar.warp.sync", decode_bar_warp, MODELLED, SYNCHRONIZATION "bar.warp.sync"},
 };
 const struct family_group warp_families = FAMILY_GROUP(families);

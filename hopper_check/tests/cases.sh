@@ -1,74 +1,8 @@
 #!/bin/sh
 # cases.sh HOPPER_CHECK WORK: instructions of threads together, each in a kernel that stops itself
 # (trap) where a value is wrong. Most have a twin that breaks one rule.
-set -u
 check=$1 work=$2
-rm -rf "$work"
-mkdir -p "$work" || exit 2
-failed=0
-
-# Of every kernel: %r0 the thread, %r1 its shared memory, %r2 the CTA in its cluster, %d0 the buffer
-# y.
-head='.version 8.4
-.target sm_90a
-.address_size 64
-.global .align 4 .b8 text[10] = {37, 100, 32, 37, 46, 50, 102, 33, 10, 0}; // "%d %.2f!\n"
-.func (.param .b32 result) twice(.param .b32 a, .param .b32 b)
-{
-    .reg .b32 %r<3>;
-    ld.param.u32 %r1, [a];
-    ld.param.u32 %r2, [b];
-    mad.lo.u32 %r1, %r1, 2, %r2;
-    st.param.b32 [result], %r1;
-    ret;
-}
-.func again()
-{
-    call again;
-    ret;
-}
-.extern .func (.param .b32 result) vprintf(.param .b64 text, .param .b64 values);
-.visible .entry k(.param .u64 y, .param .align 64 .b8 map[128])
-{
-    .reg .pred %p<10>;
-    .reg .b16 %h<10>;
-    .reg .b32 %r<40>;
-    .reg .b64 %d<20>;
-    .reg .f32 %f<10>;
-    .reg .f64 %g<10>;
-    .shared .align 1024 .b8 s[8192];
-    mov.u32 %r0, %tid.x;
-    mov.u32 %r1, s;
-    mov.u32 %r2, %cluster_ctarank;
-    ld.param.u64 %d0, [y];
-    setp.eq.u32 %p0, %r0, 0;'
-
-# try CODE TEXT OPTIONS BODY: is what the run ends with, and what it says. A line "is TYPE REGISTER
-# VALUE" of the body stops the kernel where the value is another.
-number=0
-try() {
-    number=$((number + 1))
-    file=$work/$number.ptx
-    {
-        printf '%s\n' "$head"
-        printf '%s\n' "$4" |
-            sed 's/^ *is \([a-z0-9]*\) \([^ ]*\) \(.*\)$/setp.ne.\1 %p9, \2, \3; @%p9 trap;/'
-        echo 'ret; }'
-    } >"$file"
-    # shellcheck disable=SC2086 # a list of options
-    said=$("$check" run "$file" --entry k $3 --buffer y=u32:64x64:zeros \
-        --map m=f:2x8x32:0:4x16x32:512,32 y m 2>&1)
-    code=$?
-    [ "$code" -eq "$1" ] ||
-        { echo "$file: exit code $code, expected $1: $said"; failed=1; }
-    case $said in *"$2"*) ;; *) echo "$file: expected '$2': $said"; failed=1 ;; esac
-}
-buffers='--buffer f=f32:64x32:integers'
-one="--block 1 $buffers"
-warp="--block 32 $buffers"
-two="--block 64 $buffers"
-group="--block 128 $buffers"
-pair="--block 32 --grid 2 --cluster 2 $buffers"
+. "$(dirname "$0")/kernels.sh"
 
 # ---- strong accesses: one thread passes a word to another ----
 pass() {
@@ -202,6 +136,28 @@ try 4 exit-before-remote-write "$pair" '
     barrier.cluster.arrive.release; barrier.cluster.wait.acquire;
     @%p0 st.shared::cluster.u32 [%r4], %r2;'
 
+# Of CTA 1 to CTA 0, by a word of that one's shared memory.
+signal() {
+    try "$1" "$2" "$pair" "
+        mapa.shared::cluster.u32 %r4, %r1, 0;
+        setp.eq.u32 %p1, %r2, 0;
+        and.pred %p2, %p0, %p1;
+        not.pred %p3, %p1;
+        and.pred %p3, %p3, %p0;
+        @%p2 st.shared.u32 [%r1], 0;
+        $sync
+        @%p3 st.relaxed.$3.shared::cluster.u32 [%r4], 1;
+        @!%p2 bra done;
+        wait: ld.relaxed.$4.shared::cta.u32 %r5, [%r1];
+        setp.ne.u32 %p4, %r5, 1;
+        @%p4 bra wait;
+        done: $sync"
+}
+signal 0 clean cluster cluster
+signal 0 clean gpu sys
+signal 4 'the scope of one is .cta' cta cluster
+signal 4 data-race cluster cta
+
 # ---- mbarriers: counts, states, bytes ----
 # initialized N: the mbarrier at %r1 expects N arrivals.
 initialized() {
@@ -329,82 +285,6 @@ try 4 'the instruction names 2 dimensions' "$one" "$(initialized 1)
     cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1+1024],
         [%d2, {0, 2}], [%r1];"
 
-# ---- matrices ----
-# Row i of a matrix of 16-bit elements holds 8 * i + j: transposed, a lane gets elements of two rows
-# and one column.
-rows='
-    mad.lo.u32 %r3, %r0, 16, %r1;
-    mad.lo.u32 %r4, %r0, 0x80008, 0x10000;
-    st.shared.v4.b32 [%r3], {%r4, %r4, %r4, %r4};
-    bar.sync 0;
-    and.b32 %r5, %r0, 3;
-    shr.u32 %r6, %r0, 2;'
-try 0 clean "$warp" "$rows
-    ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r7}, [%r3];
-    mad.lo.u32 %r8, %r6, 0x80008, 0x10000;
-    is b32 %r7 %r8
-    ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r7, %r9}, [%r3];
-    and.b32 %r10, %r6, 1;
-    mad.lo.u32 %r10, %r10, 0x10001, 0x80000;
-    mad.lo.u32 %r10, %r5, 0x100010, %r10;
-    is b32 %r7 %r10
-    add.u32 %r10, %r10, 0x400040;
-    is b32 %r9 %r10"
-try 0 clean "$warp" '
-    mov.b32 %r3, 0x01010101;
-    mov.b32 %r4, 0xffffffff;
-    mov.b32 %r5, 100;
-    mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r6, %r7, %r8, %r9}, {%r3, %r3, %r3, %r3},
-        {%r4, %r4}, {%r5, %r5, %r5, %r5};
-    is b32 %r6 68
-    is b32 %r9 68
-    mov.b32 %r3, 0x3c003c00;
-    mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r6, %r7}, {%r3, %r3, %r3, %r3}, {%r3,
-        %r3}, {%r3, %r3};
-    is b32 %r6 0x4c404c40
-    mov.b32 %r3, 0x38383838;
-    mov.f32 %f1, 0f3f800000;
-    mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%f2, %f3, %f4, %f5}, {%r3, %r3, %r3,
-        %r3}, {%r3, %r3}, {%f1, %f1, %f1, %f1};
-    is f32 %f2 0f42040000
-    mov.b32 %r3, 0x3f800000;
-    mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f2, %f3, %f4, %f5}, {%r3, %r3, %r3,
-        %r3}, {%r3, %r3}, {%f1, %f1, %f1, %f1};
-    is f32 %f5 0f41100000'
-# wgmma of ones: operands of 2560 bytes without a swizzle.
-# multiply TYPES SHAPE ONES OPTIONS SUMS RESULT
-multiply() {
-    try 0 clean "$group" "
-        mad.lo.u32 %r3, %r0, 4, %r1;
-        mov.b32 %r4, $3;
-        st.shared.b32 [%r3], %r4; st.shared.b32 [%r3+512], %r4; st.shared.b32 [%r3+1024], %r4;
-        st.shared.b32 [%r3+1536], %r4; st.shared.b32 [%r3+2048], %r4;
-        fence.proxy.async.shared::cta;
-        bar.sync 0;
-        shr.u32 %r5, %r1, 4;
-        cvt.u64.u32 %d1, %r5;
-        or.b64 %d1, %d1, 0x0000001000080000;
-        mov.b32 %r6, 0; mov.b32 %r7, 0;
-        mov.f32 %f0, 0f00000000; mov.f32 %f1, 0f00000000; mov.f32 %f2, 0f00000000; mov.f32 %f3,
-            0f00000000;
-        setp.ne.u32 %p1, %r5, 0;
-        wgmma.fence.sync.aligned;
-        wgmma.mma_async.sync.aligned.$2.$1 {$5}, %d1, %d1, %p1, $4;
-        wgmma.mma_async.sync.aligned.$2.$1 {$5}, %d1, %d1, %p1, $4;
-        wgmma.commit_group.sync.aligned;
-        wgmma.wait_group.sync.aligned 0;
-        $6"
-}
-floats='%f0, %f1, %f2, %f3'
-multiply f16.f16.f16 m64n8k16 0x3c003c00 '1, 1, 0, 0' '%r6, %r7' \
-    'setp.ne.b32 %p9, %r7, 0x50005000; @%p9 trap;'
-multiply f16.f16.f16 m64n8k16 0x3c003c00 '-1, 1, 0, 0' '%r6, %r7' \
-    'setp.ne.b32 %p9, %r6, 0xd000d000; @%p9 trap;'
-multiply f32.bf16.bf16 m64n8k16 0x3f803f80 '-1, -1, 0, 1' "$floats" \
-    'setp.ne.f32 %p9, %f3, 0f42000000; @%p9 trap;'
-multiply f32.e5m2.e4m3 m64n8k32 0x3c3c3c3c '1, 1' "$floats" \
-    'setp.ne.f32 %p9, %f0, 0f42c00000; @%p9 trap;'
-
 # ---- lanes of a mask ----
 try 0 clean "$warp" '
     setp.lt.u32 %p1, %r0, 16;
@@ -474,6 +354,84 @@ try 0 '7 1.50!' "$one" '
     ld.param.b32 %r3, [c]; }
     is u32 %r3 2'
 try 4 'bytes deep' "$one" 'call again;'
+# Through a pointer: the function's address from an instruction, and from a variable.
+pointer() {
+    try "$1" "$2" "$one" "
+    $3
+    { .param .b32 a; .param .b32 b; .param .b32 c;
+    st.param.b32 [a], 20; st.param.b32 [b], 2;
+    prototype: .callprototype (.param .b32 _) _ (.param .b32 _, .param .b32 _);
+    call (c), %d1, (a, b), prototype;
+    ld.param.b32 %r3, [c]; }
+    is u32 %r3 42"
+}
+pointer 0 clean 'mov.b64 %d1, twice;'
+pointer 0 clean 'ld.global.b64 %d1, [functions+8];'
+pointer 4 'bad-call' 'ld.global.b64 %d1, [functions];'
+pointer 4 'bad-call' 'mov.b64 %d1, text;'
+
+# ---- indirect branches ----
+branch() {
+    try "$1" "$2" "$two" "
+        and.b32 %r3, %r0, 3;
+        add.u32 %r3, %r3, $3;
+        targets: .branchtargets zero, one, more, more;
+        brx.idx %r3, targets;
+        zero: mov.b32 %r4, 5;
+        bra done;
+        one: mov.b32 %r4, 6;
+        bra done;
+        more: mov.b32 %r4, 7;
+        done: min.u32 %r5, %r3, 2;
+        add.u32 %r5, %r5, 5;
+        is u32 %r4 %r5"
+}
+branch 0 clean 0
+branch 4 'branches to target 4 of a list that has 4' 1
+
+# ---- which lanes are there ----
+try 0 clean "$warp" '
+    activemask.b32 %r3;
+    shfl.sync.idx.b32 %r4, %r0, 0, 31, %r3;
+    shl.b32 %r5, 1, %r0;
+    and.b32 %r3, %r3, %r5;
+    is b32 %r3 %r5'
+
+# ---- 128 bits, and the CTA of an address ----
+try 0 clean "$one" '
+    .reg .b128 %q<3>;
+    st.shared.v4.u32 [%r1], {1, 2, 3, 4};
+    ld.shared.b128 %q1, [%r1];
+    mov.b128 %q2, %q1;
+    mov.b128 {%d1, %d2}, %q2;
+    is b64 %d2 0x400000003
+    mov.b128 %q0, {%d2, %d1};
+    st.global.b128 [%d0], %q0;
+    ld.global.u32 %r3, [%d0+8];
+    is u32 %r3 1'
+try 0 clean "$pair" '
+    mapa.shared::cluster.u32 %r3, %r1, 1;
+    getctarank.shared::cluster.u32 %r4, %r3;
+    is u32 %r4 1
+    cvt.u64.u32 %d1, %r3;
+    cvta.shared::cluster.u64 %d1, %d1;
+    getctarank.u64 %r4, %d1;
+    is u32 %r4 1'
+
+# ---- parameters and local memory by addresses of 32 bits ----
+try 0 clean "$one" '
+    .local .align 4 .b8 local[8];
+    mov.b32 %r3, map;
+    ld.param.u32 %r4, [%r3+4];
+    cvt.u64.u32 %d1, %r3;
+    cvta.param.u64 %d1, %d1;
+    ld.u32 %r5, [%d1+4];
+    is b32 %r4 %r5
+    mov.b32 %r3, local;
+    st.local.b32 [%r3+4], {%r4};
+    mov.b64 %d1, local;
+    ld.local.b32 {%r5}, [%d1+4];
+    is b32 %r4 %r5'
 
 # ---- editing a tensor map ----
 try 0 clean "$warp" '
@@ -494,10 +452,12 @@ try 0 clean "$warp" '
 
 # ---- refused by name ----
 refused() { try 5 "$1" "$one" "$2"; }
-refused 'activemask.b32 (1 times' 'activemask.b32 %r3;'
-refused 'calls through a pointer' 'call (%r3), %d1, (%r4), prototype;'
+refused 'red.async.relaxed.cluster.global.add.u32 (1 times' \
+    'red.async.relaxed.cluster.global.add.u32 [%d1], %r3;'
+refused 'is no .param variable' 'call (%r3), %d1, (%r4), prototype;'
+refused 'its list of targets is missing' 'brx.idx %r3, list;'
 refused 'this shape, or these types' \
-    'wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%f0, %f1, %f2, %f3}, %d1, %d2, %p1, 1, 1;'
+    'wgmma.mma_async.sync.aligned.m64n8k16.f32.tf32.tf32 {%f0, %f1, %f2, %f3}, %d1, %d2, %p1, 1, 1;'
 refused 'only tiles are modelled' \
     'cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1],
         [%d1, {0, 0, 0}], [%r1], {%h1};'

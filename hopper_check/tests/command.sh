@@ -61,7 +61,7 @@ registers 4 'unwaited-wgmma' '/wait_group/d;/add.f32 %f6/d'
 registers 4 'missing-proxy-fence' '/fence.proxy/d'
 
 # No verdict.
-expect 5 'activemask.b32 (1 times, PTX line 13): which lanes run together' \
+expect 5 'red.async.relaxed.cluster.global.add.u32 (1 times, PTX line 13): asynchronous reductions' \
     run "$here/unsupported.ptx" --block 64 --buffer y=u32:1x1 y
 expect 4 'leaves out the lane that executes it' run "$here/half_warp.ptx" --block 32 0xffff
 expect 0 'clean' run "$here/half_warp.ptx" --block 32 0xffffffff
@@ -77,7 +77,7 @@ expect 0 'mbarrier.arrive_drop' instructions
 
 # Bad input.
 expect 2 'which command' 
-expect 2 'no command frobnicate' frobnicate x
+expect 2 'no program frobnicate, and no command' frobnicate x
 expect 2 'cannot be read' run "$work/nothing.ptx"
 sed 's/sm_90a/sm_100a/' "$here/sum.ptx" >"$work/other.ptx"
 expect 2 'is for sm_100a; targets up to sm_90a' run "$work/other.ptx" --block 64 $vectors x y 64

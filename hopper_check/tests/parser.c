@@ -64,7 +64,7 @@ static void refused(const char *instruction, const char *why) {
 
 static void check_refused(void) {
     refused("add.s32 %r0, %r1, %r2;", NULL);
-    refused("mad.lo.cc.s32 %r0, %r1, %r2, %r3;", "it is not modelled");
+    refused("mad.lo.cc.s16 %r0, %r1, %r2, %r3;", "it is not modelled");
     refused("frobnicate.b32 %r0;", "it is not modelled");
     refused("add.s32 %r0, %r1, %d2;", "another size");
     refused("add.f32 %f0, %f1, 1;", "a whole number");
@@ -79,7 +79,13 @@ static void check_refused(void) {
     refused("red.async.relaxed.cluster.shared::cluster.add.u32 [%r0], %r1, [%r2];",
             "asynchronous reductions");
     refused("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r0, %r1, %r2, %r3}, %d0, %d1, %p0;",
-            "only sums of fp32 and fp16");
+            NULL);
+    refused("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8.satfinite {%r0, %r1, %r2, %r3}, %d0, "
+            "%d1, %p0;",
+            "saturated sums");
+    refused("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%r0, %r1, %r2, %r3}, %d0, %d1, "
+            "%r4, 0, %p0, 1, 1, 0, 0;",
+            "this form of it");
 }
 
 /* Two lists of one wgmma and another, of the same registers in another order. */

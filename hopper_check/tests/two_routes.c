@@ -6,8 +6,8 @@
  *     two_routes KERNEL.so KERNEL.ptx RUN...
  *
  * A run is a number of the list of --check. The input is whole numbers, so that the result has only
- * one right value. The linker's --wrap brings every launch of a chapter here, where the kernel that
- * it names is exchanged for the program. Prints a line for each run:
+ * one right value. The linker's --wrap brings every launch of a chapter here, on one device or on
+ * several, where the kernel that it names is exchanged for its program. Prints a line for each run:
  *
  *     run NUMBER c CODE KIND ptx CODE KIND same|DIFFERENT
  *
@@ -28,16 +28,29 @@
 #include "sim/core/grid.h"
 #include "sim/core/hazards.h"
 
-/* The PTX that takes the kernel's place; NULL: nothing does. */
-static struct launch *replacement;
+/* The PTX that takes the kernels' place: that of the kernel whose record is run, and of another one
+ * that its launch function launches, too. */
+enum { MAIN, OTHER, PROGRAMS };
+static struct program *program[PROGRAMS];
+static const void *main_function;
+static bool replacing;
 static uint64_t executed;
+
+static struct launch replacement_of(const struct gemm_launch *launch) {
+    return (struct launch){.program = program[launch->kernel == main_function ? MAIN : OTHER],
+                           .grid = {launch->grid, 1, 1},
+                           .block = {launch->threads, 1, 1},
+                           .cluster = {launch->cluster, 1, 1},
+                           .dynamic_shared_bytes = (int)launch->smem_bytes,
+                           .elect_any = true,
+                           .branch_limit = BRANCH_LIMIT};
+}
 
 /* Of D as the latest launch has left it. */
 static uint64_t checksum;
 
 /* Row by row: they may lie far apart. */
-static void note_result(const struct gemm_args *a) {
-    checksum = 0;
+static void add_result(const struct gemm_args *a) {
     for (int row = 0; a->d && row < a->m; ++row) {
         uint64_t sum;
         backend_checksum(a->d + row * a->ldd, (size_t)a->n, &sum);
@@ -56,18 +69,79 @@ enum gemm_status __wrap_gemm_launch_kernel(const struct gemm_launch *launch, con
     if (launch->kernel == thread_kernel())
         return __real_gemm_launch_kernel(launch, args, args_bytes);
     enum gemm_status status;
-    if (replacement) {
-        struct launch l = *replacement;
-        l.grid = (struct three){launch->grid, 1, 1};
-        l.block = (struct three){launch->threads, 1, 1};
-        l.cluster = (struct three){launch->cluster, 1, 1};
-        l.dynamic_shared_bytes = (int)launch->smem_bytes;
+    struct launch l = replacement_of(launch);
+    if (replacing && l.program) {
         status = launch_run(&l, args, args_bytes);
         executed += l.executed;
     } else {
         status = __real_gemm_launch_kernel(launch, args, args_bytes);
     }
-    note_result(a);
+    checksum = 0;
+    add_result(a);
+    return status;
+}
+
+/* ---- on several devices: launches may be kept until gemm_devices_end() ---- */
+
+static struct launch on_devices;
+static struct gemm_device_args latest[GEMM_DEVICES];
+static int latest_devices;
+static bool kept;
+
+static void note_devices(void) {
+    checksum = 0;
+    for (int i = 0; i < latest_devices; ++i)
+        add_result(&latest[i].gemm);
+}
+
+enum gemm_status __real_gemm_launch_devices(const struct gemm_launch *launch,
+                                            const struct gemm_device_args *args, int devices);
+enum gemm_status __wrap_gemm_launch_devices(const struct gemm_launch *launch,
+                                            const struct gemm_device_args *args, int devices);
+enum gemm_status __real_gemm_devices_begin(void *stream);
+enum gemm_status __wrap_gemm_devices_begin(void *stream);
+enum gemm_status __real_gemm_devices_end(void *stream);
+enum gemm_status __wrap_gemm_devices_end(void *stream);
+
+static void end_on_devices(void) {
+    executed += on_devices.executed;
+    on_devices = (struct launch){0};
+    launch_running = NULL;
+}
+
+enum gemm_status __wrap_gemm_launch_devices(const struct gemm_launch *launch,
+                                            const struct gemm_device_args *args, int devices) {
+    const struct launch l = replacement_of(launch);
+    struct gemm_launch exchanged = *launch;
+    enum gemm_status status;
+    if (!replacing || !l.program) {
+        status = __real_gemm_launch_devices(launch, args, devices);
+    } else {
+        if (!launch_acceptable(&l) || (on_devices.program && on_devices.program != l.program))
+            return GEMM_LAUNCH_FAILED;
+        if (!on_devices.program) on_devices = l;
+        launch_running = &on_devices;
+        exchanged.kernel = thread_kernel();
+        exchanged.smem_bytes = launch_shared_bytes(&l);
+        status = __real_gemm_launch_devices(&exchanged, args, devices);
+        if (!kept) end_on_devices();
+    }
+    memcpy(latest, args, (size_t)devices * sizeof *args);
+    latest_devices = devices;
+    if (!kept) note_devices();
+    return status;
+}
+
+enum gemm_status __wrap_gemm_devices_begin(void *stream) {
+    kept = true;
+    return __real_gemm_devices_begin(stream);
+}
+
+enum gemm_status __wrap_gemm_devices_end(void *stream) {
+    const enum gemm_status status = __real_gemm_devices_end(stream);
+    kept = false;
+    note_devices();
+    if (on_devices.program) end_on_devices();
     return status;
 }
 
@@ -136,20 +210,33 @@ static char *read_text(const char *path) {
     return text;
 }
 
-static struct program *load_program(const char *path) {
+static bool load_program(struct ptx_module *module, struct ptx_function *f, int which) {
+    struct program *const p = program_of(module, f);
+    for (int i = 0; i < p->refusals; ++i)
+        fprintf(stderr, "two_routes: %s:%d: %s: %s\n", module->file, p->refusal[i].first->line,
+                p->refusal[i].first->opcode, p->refusal[i].why);
+    program[which] = p;
+    return !p->refusals;
+}
+
+/* Where there are two, the one of the record is called kernel. */
+static bool load_programs(const char *path) {
     char error[512] = "", *const text = read_text(path);
     struct ptx_module *const module = text ? ptx_parse(path, text, error, sizeof error) : NULL;
-    struct ptx_function *const f = module ? ptx_entry(module, NULL, error, sizeof error) : NULL;
+    struct ptx_function *f = module ? ptx_entry(module, NULL, error, sizeof error) : NULL;
+    if (module && !f) f = ptx_entry(module, "kernel", error, sizeof error);
     free(text);
     if (!f) {
         fprintf(stderr, "two_routes: %s\n", error);
-        return NULL;
+        return false;
     }
-    struct program *const program = program_of(module, f);
-    for (int i = 0; i < program->refusals; ++i)
-        fprintf(stderr, "two_routes: %s:%d: %s: %s\n", path, program->refusal[i].first->line,
-                program->refusal[i].first->opcode, program->refusal[i].why);
-    return program->refusals ? NULL : program;
+    bool good = load_program(module, f, MAIN);
+    for (int i = 0; i < module->functions; ++i) {
+        struct ptx_function *const other = &module->function[i];
+        if (!other->entry || !other->defined || other == f) continue;
+        good = good && !program[OTHER] && load_program(module, other, OTHER);
+    }
+    return good;
 }
 
 int main(int argc, char **argv) {
@@ -160,9 +247,8 @@ int main(int argc, char **argv) {
     const size_t length = strlen(argv[1]);
     const bool shared = length > 3 && !strcmp(argv[1] + length - 3, ".so");
     const struct gemm_kernel *const kernel = shared ? load_kernel(argv[1]) : find_kernel(argv[1]);
-    struct program *const program = load_program(argv[2]);
-    if (!kernel || !program) return EXIT_USAGE;
-    struct launch launch = {.program = program, .elect_any = true, .branch_limit = BRANCH_LIMIT};
+    if (!kernel || !load_programs(argv[2])) return EXIT_USAGE;
+    main_function = kernel->function;
     struct check_run runs[MOST_CHECK_RUNS];
     const int count = backend_check_runs(kernel, runs);
     int different = 0, made = 0;
@@ -172,9 +258,9 @@ int main(int argc, char **argv) {
             fprintf(stderr, "two_routes: run %s: the list has runs 1 to %d\n", argv[i], count);
             return EXIT_USAGE;
         }
-        replacement = NULL;
+        replacing = false;
         const struct outcome c = run(kernel, &runs[number - 1]);
-        replacement = &launch;
+        replacing = true;
         const struct outcome ptx = run(kernel, &runs[number - 1]);
         const bool same = c.code == ptx.code && !strcmp(c.kind, ptx.kind) &&
                           (c.code != EXIT_VERIFIED || c.checksum == ptx.checksum);

@@ -1,8 +1,8 @@
 /*
  * fragments.h: which element of a tile a register of a thread holds.
  *
- * PTX ISA: "Register Fragments for wgmma.mma_async.m64nNk16", and "m64nNk32". `thread` counts in
- * the warpgroup, 0..127.
+ * PTX ISA: "Register Fragments for wgmma.mma_async.m64nNk16", "m64nNk8" and "m64nNk32". `thread`
+ * counts in the warpgroup, 0..127.
  */
 #ifndef SIM_MODELS_FRAGMENTS_H
 #define SIM_MODELS_FRAGMENTS_H
@@ -32,6 +32,12 @@ static inline struct fragment_position fragment_of_a8(int thread, int i, int byt
     const int warp = thread / 32, lane = thread % 32;
     return (struct fragment_position){16 * warp + lane / 4 + 8 * (i % 2),
                                       16 * (i / 2) + 4 * (lane % 4) + byte};
+}
+
+/* A register `i` of the 64 x 8 tile A, whose elements have 32 bits. */
+static inline struct fragment_position fragment_of_a32(int thread, int i) {
+    const int warp = thread / 32, lane = thread % 32;
+    return (struct fragment_position){16 * warp + lane / 4 + 8 * (i % 2), 4 * (i / 2) + lane % 4};
 }
 
 #endif

@@ -49,6 +49,15 @@ struct expanded {
 
 void wgmma_operand_chunk(struct wgmma_operand *operand, bool mn_major, int line, int chunk,
                          const void *bytes, enum tensor_type type) {
+    if (type == TENSOR_TF32) {
+        uint32_t word[4];
+        memcpy(word, bytes, sizeof word);
+        for (int i = 0; i < 4; ++i) {
+            operand->bits[4 * chunk + i][line] = (uint16_t)(word[i] >> 16);
+            operand->bits[8 + 4 * chunk + i][line] = (uint16_t)word[i];
+        }
+        return;
+    }
     if (tensor_k(type) == TENSOR_MAX_K) {
         const uint8_t *const narrow = bytes;
         for (int i = 0; i < 16; ++i)
@@ -253,6 +262,10 @@ static inline bool all_zero(const float *d) {
 void tensor_core_multiply(float *d, const struct wgmma_operand *a, const struct wgmma_operand *b,
                           struct tensor_shape shape) {
     static struct expanded rows, columns;
+    if (shape.a >= TENSOR_TYPES) {
+        tensor_other_multiply(d, a, b, shape);
+        return;
+    }
     expand(&rows, a, shape.a, (shape.m + GROUP - 1) / GROUP * GROUP);
     expand(&columns, b, shape.b, shape.n);
     /* What the products leave of the sums that are exact, if it is above 0. */

@@ -12,7 +12,7 @@ const struct tensor_format tensor_formats[TENSOR_TYPES] = {
 };
 
 struct tensor_precision tensor_precision(enum tensor_type type) {
-    return tensor_k(type) == 16 ? (struct tensor_precision){25, 23}
+    return tensor_k(type) <= 16 ? (struct tensor_precision){25, 23}
                                 : (struct tensor_precision){13, 13};
 }
 

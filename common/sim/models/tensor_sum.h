@@ -17,7 +17,16 @@
 #include <stdint.h>
 
 /* Element types. PTX ISA, "Alternate Floating-Point Data Formats". */
-enum tensor_type { TENSOR_FP16, TENSOR_BF16, TENSOR_E4M3, TENSOR_E5M2, TENSOR_TYPES };
+enum tensor_type {
+    TENSOR_FP16,
+    TENSOR_BF16,
+    TENSOR_E4M3,
+    TENSOR_E5M2,
+    TENSOR_TYPES, /* of those above; the others are multiplied by tensor_other.c */
+    TENSOR_TF32 = TENSOR_TYPES,
+    TENSOR_S8,
+    TENSOR_U8
+};
 
 struct tensor_format {
     const char *name;
@@ -32,12 +41,13 @@ struct tensor_precision {
     int fraction; /* bits of an aligned term below the greatest exponent */
     int kept;     /* bits of the result after the leading one */
 };
-/* 16-bit elements: 25 and 23; 8-bit elements: 13 and 13. */
+/* 16-bit elements: 25 and 23; 8-bit elements: 13 and 13. Of tf32 nothing is recorded: as 16-bit
+ * elements. */
 struct tensor_precision tensor_precision(enum tensor_type type);
 
 /* Elements of k of one instruction: 32 bytes. */
 static inline int tensor_k(enum tensor_type type) {
-    return type == TENSOR_FP16 || type == TENSOR_BF16 ? 16 : 32;
+    return type == TENSOR_TF32 ? 8 : type == TENSOR_FP16 || type == TENSOR_BF16 ? 16 : 32;
 }
 
 /* The value is exact; it may be infinite or NaN. Of a subnormal number the exponent is the least

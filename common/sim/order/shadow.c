@@ -20,7 +20,7 @@
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
 #include "sim/order/release.h"
-#include "sim/order/when.h"
+#include "sim/order/access_times.h"
 
 bool (*shadow_too_weak)(const struct sim_thread *thread, int slot, uint32_t epoch, char *text,
                         size_t size);
@@ -29,8 +29,9 @@ bool (*shadow_uncommitted)(const struct sim_cluster *cluster, int slot, uint32_t
 
 /* One access to (some bytes of) a cell. */
 struct record {
-    uint32_t epoch : 31;
+    uint32_t epoch : 30;
     uint32_t strong : 1;
+    uint32_t narrow : 1; /* strong, and its scope is the CTA alone */
     uint16_t slot;
     uint16_t site;
     uint16_t bytes;       /* mask; 0: the entry is free */
@@ -40,7 +41,7 @@ struct record {
 };
 
 enum { INLINE_RECORDS = 4, CELL_BYTES = 16, THREADS = (1 << 14) - 1 /* all bits of `thread` */ };
-#define EPOCHS (UINT32_MAX >> 1)
+#define EPOCHS (UINT32_MAX >> 2)
 
 struct overflow {
     int room;
@@ -105,7 +106,7 @@ struct accessor {
     bool async_proxy, in_flight; /* in_flight: an async unit's, by whatever proxy */
     enum sim_access access;
     struct sim_warp *warp; /* NULL, or all its lanes issue the access together */
-    bool strong;
+    bool strong, narrow;
 };
 
 static bool ordered_for(const struct sim_thread *thread, const struct accessor *now,
@@ -131,9 +132,16 @@ static bool ordered_for_warp(struct accessor *now, const struct record *then, bo
     return true;
 }
 
+/* Two strong accesses do not race, if each scope contains the other's thread. */
+static inline bool both_strong(const struct accessor *now, const struct record *then) {
+    if (!now->strong || !then->strong) return false;
+    const struct sim_cta *const cta = now->thread->cta;
+    return (!now->narrow && !then->narrow) || then->thread / cta->threads == cta->rank;
+}
+
 /* If not, now->thread is one that is not ordered after it. */
 static inline bool ordered(struct accessor *now, const struct record *then, bool then_async) {
-    if (now->strong && then->strong) return true;
+    if (both_strong(now, then)) return true;
     return now->warp ? ordered_for_warp(now, then, then_async)
                      : ordered_for(now->thread, now, then, then_async);
 }
@@ -191,10 +199,10 @@ static void say_sides(const struct accessor *now, const struct record *then,
                              .cta = now->thread->cta->index,
                              .thread = now->thread->index,
                              .cycle = sim_now()};
-    struct sim_side second = {.cta = other->cta->index,
-                              .thread = other->index,
-                              .cycle =
-                                  when_of(cluster->index, then->slot, then->epoch, then->site)};
+    struct sim_side second = {
+        .cta = other->cta->index,
+        .thread = other->index,
+        .cycle = access_time_of(cluster->index, then->slot, then->epoch, then->site)};
     source_site_raw(then->site, &second.file, &second.line);
     snprintf(first.what, sizeof first.what, "%s by %s", now->access == SIM_WRITE ? "write" : "read",
              cluster->slot[now->slot].what);
@@ -237,7 +245,10 @@ static void accuse(const struct accessor *now, const struct record *then, struct
                   "the next copy to this place, it comes too early.";
     } else if (!then_in_flight && (!now->in_flight || now->access == SIM_READ)) {
         kind = "data-race";
-        advice = "Nothing orders the two: a barrier is missing between them.";
+        advice = now->strong && then->strong
+                     ? "The two are of different CTAs, and the scope of one is .cta: it has to be "
+                       ".cluster at least."
+                     : "Nothing orders the two: a barrier is missing between them.";
     } else if (!then->write) {
         kind = "overwritten-while-read";
         if (another_warp_has_waited(cluster, now->thread, then))
@@ -344,6 +355,7 @@ static inline struct record *add_record(struct shadow_cell *cell, const struct a
     struct record *const record = append(cell);
     record->epoch = now->epoch & EPOCHS;
     record->strong = now->strong;
+    record->narrow = now->narrow;
     record->slot = (uint16_t)now->slot;
     record->site = site;
     record->bytes = (uint16_t)bytes;
@@ -367,7 +379,7 @@ static void read_cell(struct accessor *now, struct sim_cta *cta, size_t cell_ind
                 accuse(now, then, cta, cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared));
             written |= then->bytes;
         } else if (then->slot == now->slot && then->strong == now->strong &&
-                   !(then->bytes & ~bytes)) {
+                   then->narrow == now->narrow && !(then->bytes & ~bytes)) {
             then->epoch = now->epoch & EPOCHS;
             then->bytes = (uint16_t)bytes;
             then->site = site;
@@ -426,7 +438,7 @@ enum { AHEAD = 4 * 128 / CELL_BYTES };
 static void touch(struct accessor *now, struct sim_cta *cta, size_t offset, size_t bytes) {
     uint16_t site = source_site(now->thread->self.file, now->thread->self.line);
     const size_t end = offset + bytes;
-    when_note(now->thread, now->slot, now->epoch, site);
+    access_times_note(now->thread, now->slot, now->epoch, site);
     while (offset < end) {
         const size_t cell = offset / CELL_BYTES, in_cell = offset % CELL_BYTES;
         const size_t room = CELL_BYTES - in_cell, count = room < end - offset ? room : end - offset;
@@ -438,36 +450,43 @@ static void touch(struct accessor *now, struct sim_cta *cta, size_t offset, size
 
 void sim_shadow_generic(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                         enum sim_access access) {
-    struct accessor now = {thread, thread->slot, thread->epoch, false, false, access, NULL, false};
+    struct accessor now = {
+        .thread = thread, .slot = thread->slot, .epoch = thread->epoch, .access = access};
     if (strong_accesses && access == SIM_WRITE) release_forget(cta->shared + offset, bytes);
     touch(&now, cta, offset, bytes);
 }
 
 void sim_shadow_strong(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
-                       enum sim_access access) {
-    struct accessor now = {thread, thread->slot, thread->epoch, false, false, access, NULL, true};
+                       enum sim_access access, bool cta_scope) {
+    struct accessor now = {.thread = thread,
+                           .slot = thread->slot,
+                           .epoch = thread->epoch,
+                           .access = access,
+                           .strong = true,
+                           .narrow = cta_scope};
     strong_accesses = true;
     touch(&now, cta, offset, bytes);
 }
 
 void sim_shadow_async(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                       enum sim_access access, int slot, uint32_t epoch) {
-    struct accessor now = {thread, slot,   epoch, cta->cluster->slot[slot].async_proxy,
-                           true,   access, NULL,  false};
+    struct accessor now = {thread, slot,  epoch, cta->cluster->slot[slot].async_proxy, true, access,
+                           NULL,   false, false};
     touch(&now, cta, offset, bytes);
 }
 
 void sim_shadow_async_store(struct sim_thread *thread, struct sim_cta *cta, size_t offset,
                             size_t bytes, int slot, uint32_t epoch) {
-    struct accessor now = {thread, slot, epoch, false, true, SIM_WRITE, NULL, false};
+    struct accessor now = {thread, slot, epoch, false, true, SIM_WRITE, NULL, false, false};
     touch(&now, cta, offset, bytes);
 }
 
 void sim_shadow_async_warp(struct sim_warp *warp, size_t offset, size_t bytes,
                            enum sim_access access, int slot, uint32_t epoch) {
     struct sim_cta *const cta = warp->cta;
-    struct accessor now = {warp->thread[0], slot, epoch, cta->cluster->slot[slot].async_proxy, true,
-                           access,          warp, false};
+    struct accessor now = {
+        warp->thread[0], slot, epoch, cta->cluster->slot[slot].async_proxy, true, access, warp,
+        false,           false};
     touch(&now, cta, offset, bytes);
 }
 

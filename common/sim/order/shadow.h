@@ -17,9 +17,10 @@ void shadow_free(struct sim_cta *cta);
  * pointer (not the 32-bit address). */
 void sim_shadow_generic(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                         enum sim_access access);
-/* The same of a strong access (PTX ISA, "Memory Consistency Model"): two of them do not race. */
+/* The same of a strong access (PTX ISA, "Memory Consistency Model"): two of them do not race,
+ * unless they are of different CTAs, and the scope of one is its CTA. */
 void sim_shadow_strong(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
-                       enum sim_access access);
+                       enum sim_access access, bool cta_scope);
 /* An access that an async unit makes some time after T issues it here: checked against what T has
  * ordered, recorded as (slot, epoch), ordered for no thread until its clock reaches the epoch.
  * The proxy is the slot's. T may belong to another CTA of the cluster (multicast). For each

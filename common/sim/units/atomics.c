@@ -58,7 +58,7 @@ static void note(const void *memory, enum global_strong kind, const struct stron
     struct sim_thread *const thread = sim_thread();
     if (how->shared)
         sim_shadow_strong(thread, how->shared->cta, how->shared->offset, how->bytes,
-                          kind == STRONG_LOAD ? SIM_READ : SIM_WRITE);
+                          kind == STRONG_LOAD ? SIM_READ : SIM_WRITE, how->scope == SIM_SCOPE_CTA);
     else
         sim_global_strong(thread, memory, how->bytes, kind, how->scope);
 }

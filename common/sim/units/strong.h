@@ -2,7 +2,7 @@
  * strong.h: a strong access of the running thread, of 1 to 16 bytes at a multiple of their number.
  *
  * PTX ISA, "Memory Consistency Model": ld, st, atom and red with semantics and a scope. Two of them
- * do not race if each scope contains the other's thread; in shared memory all scopes are taken to.
+ * do not race if each scope contains the other's thread.
  */
 #ifndef SIM_UNITS_STRONG_H
 #define SIM_UNITS_STRONG_H

@@ -38,6 +38,7 @@ import collections
 import concurrent.futures
 import glob
 import itertools
+import json
 import os
 import re
 import shutil
@@ -75,22 +76,21 @@ Outcome = collections.namedtuple("Outcome", "verdict kernel run says report",
                                  defaults=("", 0, "", ""))
 
 
-def configurations(kernels, types=""):
-    """Of configurations of one file that differ only in sizes, the first. types: chapter=type or
-    chapter:label=type, the type of the operands; of others it is bf16."""
-    known = dict(pair.split("=") for pair in types.split(",") if pair)
+def configurations(path, of_house):
+    """Of the house's kernels in kernels.json; of those of one file that differ only in sizes, the
+    first."""
+    with open(path, encoding="utf-8") as file:
+        kernels = json.load(file)
     found, seen = [], set()
-    for kernel in kernels.split(","):
-        chapter, label, file, macros = kernel.split("|")
-        macros = tuple(macro for macro in macros.split(":") if macro)
+    for kernel in kernels:
+        if kernel["house"] != of_house or not kernel["file"].endswith(".cu"):
+            continue
+        macros, types = tuple(kernel["macros"]), kernel["types"]
         switches = tuple(macro for macro in macros if re.match(SWITCHES, macro))
-        if file.endswith(".cu") and (chapter, file, switches) not in seen:
-            seen.add((chapter, file, switches))
-            name = os.path.basename(chapter)
-            found.append(Configuration(f"{name}:{label}" if label else name, f"{chapter}/{file}",
-                                       macros,
-                                       known.get(f"{chapter}:{label}",
-                                                 known.get(chapter, "bf16"))))
+        if (kernel["file"], switches) not in seen:
+            seen.add((kernel["file"], switches))
+            found.append(Configuration(kernel["name"], kernel["file"], macros,
+                                       types[0] if len(types) == 1 else "bf16"))
     # Without a cluster there is less to go wrong: last.
     return sorted(found, key=lambda c: any(re.match("(CLUSTER|SPLITS|SLABS)=1$", m)
                                            for m in c.macros))
@@ -111,7 +111,7 @@ class Gallery:
         self.earlier = first_of([row for name in self.house.earlier
                                  for row in read_table(house.record_of(options.root, name))])
         self.first = {**first_of(self.rows.values()), **self.earlier}
-        self.configurations = configurations(options.kernels, getattr(options, "types", ""))
+        self.configurations = configurations(options.kernels, options.house)
         self.sources = {}
         self.local = threading.local()
         self.workers = itertools.count()
@@ -440,7 +440,6 @@ def parser_of(description):
     parser.add_argument("--work", required=True)
     parser.add_argument("--compiler", default="cc")
     parser.add_argument("--kernels", required=True)
-    parser.add_argument("--types", default="")
     parser.add_argument("--house", default="")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", default=os.environ.get("MUTANTS", ""))

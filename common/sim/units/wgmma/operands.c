@@ -62,8 +62,8 @@ static void note_reads(struct reading reading, const struct descriptor *d,
     }
 }
 
-/* Chunks are of 16 bytes: 8 elements, or 16 e4m3, so that the K-major lines of an instruction have
- * two of them for every type.
+/* Chunks are of 16 bytes: 8 elements, 16 of 8 bits, or 4 tf32, so that the K-major lines of an
+ * instruction have two of them for every type.
  *
  * Every warp reads its 16 rows of A and all of B, and each of its lanes must be ordered after what
  * was written there. */
@@ -114,6 +114,15 @@ static void fetch_registers(const struct wgmma_operation *op, struct wgmma_opera
             }
 }
 
+static void fetch_words(const struct wgmma_operation *op, struct wgmma_operand *out) {
+    for (int t = 0; t < WARPGROUP_SIZE; ++t)
+        for (int i = 0; i < A_REGISTERS; ++i) {
+            const struct fragment_position at = fragment_of_a32(t, i);
+            out->bits[at.column][at.row] = (uint16_t)(op->a_values[t][i] >> 16);
+            out->bits[8 + at.column][at.row] = (uint16_t)op->a_values[t][i];
+        }
+}
+
 static void negate(struct wgmma_operand *operand, int extent, enum tensor_type type) {
     const int k = tensor_k(type);
     const uint16_t sign = k == TENSOR_MAX_K ? 0x80 : 0x8000;
@@ -124,7 +133,9 @@ static void negate(struct wgmma_operand *operand, int extent, enum tensor_type t
 
 void wgmma_fetch_operands(const struct wgmma_operation *op, struct wgmma_operand *a,
                           struct wgmma_operand *b) {
-    if (op->call.a_registers && tensor_k(op->call.type) == TENSOR_MAX_K)
+    if (op->call.a_registers && op->call.type == TENSOR_TF32)
+        fetch_words(op, a);
+    else if (op->call.a_registers && tensor_k(op->call.type) == TENSOR_MAX_K)
         fetch_bytes(op, a);
     else if (op->call.a_registers)
         fetch_registers(op, a);
