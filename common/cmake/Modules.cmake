@@ -40,3 +40,12 @@ function(make_module program directory name functions methods)
     COMMAND ${CMAKE_COMMAND} -E copy ${raw}.js ${directory}/${name}.js
     DEPENDS ${program} COMMENT "Asyncify: ${name}" VERBATIM)
 endfunction()
+
+# add_functions(NAME SOURCE...): functions that need no library and suspend nothing, ${live}/NAME.wasm.
+function(add_functions name)
+  add_executable(${name} ${ARGN})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/common)
+  target_compile_options(${name} PRIVATE -Oz)
+  set_target_properties(${name} PROPERTIES SUFFIX .wasm RUNTIME_OUTPUT_DIRECTORY ${live})
+  target_link_options(${name} PRIVATE -O2 --no-entry -sSTANDALONE_WASM -Wl,--export-dynamic)
+endfunction()

@@ -45,7 +45,8 @@ add_compile_options("$<$<COMPILE_LANGUAGE:C>:${HOPPER_C_WARNINGS}>")
 set(HOPPER_GPU_PROGRAMS OFF)
 if(EMSCRIPTEN)
   set(CMAKE_C_FLAGS_MINSIZEREL "") # they are the linker's, too
-  add_compile_options(-Os -msimd128)
+  set(HOPPER_WASM_OPTIONS -Os -msimd128)
+  add_compile_options(${HOPPER_WASM_OPTIONS})
   set(HOPPER_SIM_KERNEL_OPTIONS -ftrivial-auto-var-init=pattern)
   set(HOPPER_SIM_WATCH_OPTIONS "")
   set(HOPPER_SIM_KERNEL_WARNINGS -w) # the simulator's build tells them

@@ -39,8 +39,8 @@ function(add_live_book page)
   if(EMSCRIPTEN)
     target_sources(${program} PRIVATE ${here}/checks.c)
     make_module(${program} ${live} module _main,_live_print_checks callMain,FS,ENV)
-    add_page(${page} live_page.py ${kernels}/live.json ${live}
-      ${ARG_BEGIN} @OUT@ ${ARG_CASES} NEEDS ${live}/module.wasm)
+    add_page(${page} live_page.py ${kernels}/live.json ${live} ${ARG_BEGIN} @OUT@ ${ARG_CASES}
+      NEEDS ${live}/module.wasm judge)
     return()
   endif()
   set_target_properties(${program} PROPERTIES
@@ -140,15 +140,16 @@ function(add_switched_versions)
   set(directories ${kernels} ${PROJECT_SOURCE_DIR}/common ${HOPPER_INCLUDES})
   list(TRANSFORM directories PREPEND -I)
   separate_arguments(options UNIX_COMMAND "${CMAKE_C_FLAGS}")
-  get_directory_property(more COMPILE_OPTIONS)
-  list(FILTER more EXCLUDE REGEX "COMPILE_LANGUAGE") # warnings
+  if(HOPPER_SANITIZE)
+    list(APPEND options -fsanitize=address,undefined)
+  endif()
   file(GLOB needed CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/common/*.h
     ${PROJECT_SOURCE_DIR}/common/hopper/*.h ${PROJECT_SOURCE_DIR}/common/sim/hopper/*.h
     ${PROJECT_SOURCE_DIR}/common/building_blocks/*.h ${house}/building_blocks/*.h)
   add_custom_command(OUTPUT ${live}/versions.a
     COMMAND ${Python3_EXECUTABLE} ${here}/compile_versions.py ${kernels}/versions ${live}/versions.a
             ${CMAKE_AR} ${chunk} ${CMAKE_C_COMPILER_LAUNCHER} ${CMAKE_C_COMPILER} -std=gnu11 ${options}
-            ${more} ${HOPPER_SIM_KERNEL_OPTIONS} ${directories} -DGEMM_BF16_ELEMENTS=1 -DTRACE=0 -w
+            ${HOPPER_WASM_OPTIONS} ${HOPPER_SIM_KERNEL_OPTIONS} ${directories} -DGEMM_BF16_ELEMENTS=1 -DTRACE=0 -w
     DEPENDS ${needed} ${kernels}/live.json ${here}/compile_versions.py ${here}/switches.py
     COMMENT "The kernels' versions" VERBATIM)
   add_custom_target(live_versions${ARG_NAME} DEPENDS ${live}/versions.a)

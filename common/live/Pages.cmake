@@ -13,15 +13,16 @@ function(add_page name script)
   set(files ${arguments})
   list(FILTER files INCLUDE REGEX "\\.[a-z]+$")
   list(REMOVE_ITEM files ${out})
-  file(GLOB texts CONFIGURE_DEPENDS ${here}/*.py ${here}/page/* ${PROJECT_SOURCE_DIR}/common/breaks/*.[pt]*)
+  file(GLOB texts CONFIGURE_DEPENDS ${here}/*.py ${here}/page/* ${PROJECT_SOURCE_DIR}/common/breaks/*)
   add_custom_command(OUTPUT ${out}
     COMMAND ${Python3_EXECUTABLE} ${here}/${script} ${arguments}
-    DEPENDS ${texts} ${files} ${ARG_NEEDS} judge
+    DEPENDS ${texts} ${files} ${ARG_NEEDS}
     COMMENT "The live page ${name}.html" VERBATIM)
   add_custom_target(live_page_${name} ALL DEPENDS ${out})
   add_dependencies(live live_page_${name})
 endfunction()
 add_custom_target(live)
+add_functions(judge ${PROJECT_SOURCE_DIR}/common/breaks/judge.c)
 
 # ---- the museum ----
 
@@ -34,7 +35,7 @@ target_compile_options(sim_museum PRIVATE ${HOPPER_SIM_KERNEL_WARNINGS})
 make_module(sim_museum ${live} museum _main callMain,FS)
 file(GLOB exhibits CONFIGURE_DEPENDS ${museum}/[0-9]*.cu)
 add_page(museum museum_live.py ${PROJECT_SOURCE_DIR} ${live}/museum @OUT@
-  NEEDS ${live}/museum.wasm ${exhibits} ${PROJECT_SOURCE_DIR}/docs/museum.md
+  NEEDS ${live}/museum.wasm judge ${exhibits} ${PROJECT_SOURCE_DIR}/docs/museum.md
         ${PROJECT_SOURCE_DIR}/common/tools/museum/museum_page.py)
 
 # ---- layouts and the ring, which have the pictures' colours ----
@@ -43,15 +44,7 @@ set(tools ${PROJECT_SOURCE_DIR}/common/tools/pictures)
 file(GLOB colours CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/common/timeline/page/* ${tools}/palette.py)
 set(models ${PROJECT_SOURCE_DIR}/common/sim/models)
 
-# Functions that need no library and suspend nothing.
-add_executable(layouts layouts.c ${models}/banks.c ${models}/descriptor.c)
-add_executable(judge ${PROJECT_SOURCE_DIR}/common/breaks/judge.c)
-foreach(functions IN ITEMS layouts judge)
-  target_include_directories(${functions} PRIVATE ${PROJECT_SOURCE_DIR}/common)
-  target_compile_options(${functions} PRIVATE -Oz)
-  set_target_properties(${functions} PROPERTIES SUFFIX .wasm RUNTIME_OUTPUT_DIRECTORY ${live})
-  target_link_options(${functions} PRIVATE -O2 --no-entry -sSTANDALONE_WASM -Wl,--export-dynamic)
-endforeach()
+add_functions(layouts layouts.c ${models}/banks.c ${models}/descriptor.c)
 add_page(layouts pictured_page.py layouts ${live}/layouts @OUT@ NEEDS layouts ${colours})
 
 # Chapter 07's kernel with each number of stages and each WAIT; its own are 4 and 1.
