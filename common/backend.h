@@ -8,7 +8,7 @@
 #ifndef BACKEND_H
 #define BACKEND_H
 
-#include "gemm_devices.h"
+#include "gemm.h"
 #include "gemm_inputs.h"
 
 #ifdef __cplusplus
@@ -177,7 +177,7 @@ double backend_expected_seconds(const struct gemm_kernel *kernel, int m, int n, 
 /* ---- runs that find mistakes in a kernel; simulator only ---- */
 
 enum { MOST_LAUNCHES = 64 }; /* of a run: --launches of both backends */
-enum { CHECK_SETTINGS = 8, KIND_OPTIONS = 4 /* of a kind, at most */, MOST_CHECK_RUNS = 256 };
+enum { CHECK_SETTINGS = 8, KIND_OPTIONS = 5 /* of a kind, at most */, MOST_CHECK_RUNS = 256 };
 
 /* One run: a problem, and the settings of the run. */
 struct check_run {
@@ -213,7 +213,7 @@ bool backend_can_time(void);
 /* How far the nanosecond clocks of the GPUs that are open (%globaltimer) are ahead of the first
  * one's: ahead[i] of GPU i, ahead[0] = 0, each right to half of uncertain_ns. False after a
  * message. */
-bool backend_compare_timers(int gpus, int64_t ahead[GEMM_DEVICES], double *uncertain_ns);
+bool backend_compare_timers(int gpus, int64_t *ahead, double *uncertain_ns);
 
 /* Runs `launches` multiplications back to back, launch i on problems[i % count], through a CUDA
  * graph where that matters. */

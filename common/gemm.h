@@ -16,8 +16,7 @@
  * both backends implement.
  *
  * This is all that chapters 01 to 09 need. What part two adds to it has headers of its own:
- * gemm_early.h, gemm_matrices.h, gemm_boundaries.h, gemm_selection.h, gemm_devices.h, gemm_plan.h,
- * scaled/scales.h.
+ * gemm_early.h, gemm_matrices.h, gemm_boundaries.h, scaled/scales.h, and the folder services.
  */
 #ifndef GEMM_H
 #define GEMM_H
@@ -96,7 +95,7 @@ struct gemm_launch {
     void *stream;          /* the backend's stream (cudaStream_t), or NULL */
     enum gemm_early early; /* GEMM_IN_ORDER: after everything before it on the stream */
     bool together;         /* its CTAs wait for each other: a GPU refuses it unless all fit */
-    size_t flags;          /* words of gemm_devices.h by which devices wait for each other */
+    size_t flags;          /* words of services/devices.h by which devices wait for each other */
 };
 
 enum gemm_status {
@@ -130,11 +129,11 @@ struct gemm_kernel {
     /* Bytes of workspace that launch() uses for this problem; NULL: none. */
     size_t (*workspace_bytes)(const struct gemm_problem *problem);
     bool counters; /* launch() uses tile_counter; otherwise that may be NULL */
-    /* Part two; zero in all other records. gemm_selection.h: */
+    /* Part two; zero in all other records. services/selection.h: */
     const struct gemm_kernel *(*select)(const struct gemm_problem *problem);
     int (*ranked)(const struct gemm_problem *problem, const struct gemm_kernel **kernels, int most);
     enum gemm_early earliest;        /* gemm_early.h: the earliest launch that it is for */
-    bool several_devices, follows;   /* gemm_devices.h */
+    bool several_devices, follows;   /* services/devices.h */
     const struct problem_kind *kind; /* gemm_matrices.h; NULL: D = A * B */
     const void *of_kind;             /* and what that has to know of this kernel */
     enum gemm_loop loop;

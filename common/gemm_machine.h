@@ -9,7 +9,6 @@
 
 struct gemm_machine_record {
     const char *name;    /* of the generation */
-    const char *card;    /* whose numbers these are */
     int capability;      /* the compute capability of its code, 90 for 9.0 */
     int flops_per_cycle; /* of an SM's Tensor Core: dense, elements of 16 bits */
     bool tensor_memory;  /* tcgen05 instead of wgmma */
@@ -19,8 +18,8 @@ struct gemm_machine_record {
  * published measurements of a B200. */
 static inline const struct gemm_machine_record *gemm_machine_record(enum gemm_machine machine) {
     static const struct gemm_machine_record records[MACHINES] = {
-        [MACHINE_HOPPER] = {"Hopper", "H200", 90, 4096, false},
-        [MACHINE_BLACKWELL] = {"Blackwell", "B200", 100, 8192, true},
+        [MACHINE_HOPPER] = {"Hopper", 90, 4096, false},
+        [MACHINE_BLACKWELL] = {"Blackwell", 100, 8192, true},
     };
     return &records[machine];
 }

@@ -1,6 +1,6 @@
 /*
  * plan.h: the plans of both libraries: a kernel's launches, stored for a shape, and run with a
- * problem's pointers (gemm_plan.h). Host thread.
+ * problem's pointers (services/plan.h). Host thread.
  *
  * A launch function can be planned if only this depends on the problem's pointers: a, b, d and
  * workspace of its args, the scales, with which the parameter then goes on (struct
@@ -9,7 +9,7 @@
 #ifndef LIBRARY_PLAN_H
 #define LIBRARY_PLAN_H
 
-#include "gemm_plan.h"
+#include "services/plan.h"
 #include "scaled/scales.h"
 
 /* Moves a tensor map, unless it is zero: then the kernel does not use it. */

@@ -4,7 +4,7 @@
 #ifndef BEYOND_13_TWO_GPUS_SPLIT_H
 #define BEYOND_13_TWO_GPUS_SPLIT_H
 
-#include "gemm_devices.h"
+#include "services/devices.h"
 
 /* Which slice of a problem lies on which device. Every device has room for A, B and D with the
  * shapes of gemm_problem. What is not in its slice holds NaN (A, B) or must not be written (D). */

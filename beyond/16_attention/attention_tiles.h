@@ -1,5 +1,6 @@
 /*
- * attention_tiles.h: which queries of which head a CTA computes, and which keys these see.
+ * attention_tiles.h: which queries of which head a CTA computes, and which keys these see. The
+ * heads of all sequences are numbered through: a batch has more heads, and nothing else.
  *
  * With a causal mask the last queries see the most keys, so tiles of a head take different times. A
  * CTA takes two of them together, one from each end: the pairs of a head see about as many keys.
@@ -13,11 +14,21 @@
 #define RASTER_GROUP 4 /* of tile_order.h: heads; K and V of one are 8 MB at 16384 keys of 128 */
 #include "building_blocks/tile_order.h"
 #include "attention.h"
+#include "services/batch.h"
 
 struct attention_tile {
-    int head, first_row; /* of Q and O */
-    int blocks;          /* of keys, those that some query sees; at least 1 */
+    int head;      /* of all sequences */
+    int first_row; /* of the sequence's queries */
+    int blocks;    /* of keys, those that some query sees; at least 1 */
 };
+
+/* The tile's sequence, and its head of that sequence. Any thread. */
+DEVICE int sequence_of(const struct attention_args *args, const struct attention_tile *tile) {
+    return tile->head / args->heads;
+}
+DEVICE int head_of(const struct attention_args *args, const struct attention_tile *tile) {
+    return tile->head % args->heads;
+}
 
 /* How many keys a query sees. Any thread. */
 DEVICE int keys_seen(const struct attention_args *args, int row) {
@@ -36,7 +47,7 @@ DEVICE bool next_tile(const struct attention_args *args, int *step, int tile_row
     const int item = round * gridDim.x + (round % 2 ? gridDim.x - 1 - blockIdx.x : blockIdx.x);
     if (item >= args->gemm.items) return false;
     ++*step;
-    const struct tile at = tile_at(item, args->heads, (tiles + pairs) >> pairs);
+    const struct tile at = tile_at(item, args->all_heads, (tiles + pairs) >> pairs);
     int place = second ? at.n - tiles % 2 : tiles - 1 - at.n; /* among the head's tiles */
     if (place < 0) place = tiles;
     tile->head = at.m;
@@ -55,26 +66,28 @@ static inline enum gemm_status attention_args_of(struct attention_args *args,
     if (p->k != d) return GEMM_UNSUPPORTED; /* the harness has said so */
     const enum gemm_type type = ELEMENT_TYPE;
     const struct gemm_matrix *v = &p->matrix[VALUES], *lse = &p->matrix[LSE];
+    const struct attention_strides *strides = &of->strides;
     const int columns = of->heads * d, kv_columns = of->kv_heads * d;
     memset(args, 0, sizeof *args);
     args->gemm = gemm_args_of(p, tile_rows, block_keys, d);
-    const int tiles = args->gemm.tiles_m;
-    args->pairs = of->causal && tiles > 2 && tiles * of->heads > gemm_sm_count();
-    args->gemm.items = ceil_div(tiles, 1 + args->pairs) * of->heads;
+    const int tiles = args->gemm.tiles_m, all_heads = of->batch * of->heads;
+    args->pairs = of->causal && tiles > 2 && tiles * all_heads > gemm_sm_count();
+    args->gemm.items = ceil_div(tiles, 1 + args->pairs) * all_heads;
     args->lse = (float *)lse->memory;
     args->lse_pitch = lse->ld;
     args->heads = of->heads;
     args->sharing = of->heads / of->kv_heads;
+    args->all_heads = all_heads;
     args->beyond = of->causal ? p->n - p->m : p->n;
     args->scale = of->scale;
-    if (gemm_tensor_map(&args->gemm.map_a, type, p->a, p->m, columns, p->lda, tile_rows, 64,
-                        SWIZZLE_128B) ||
-        gemm_tensor_map(&args->gemm.map_b, type, p->b, p->n, kv_columns, p->ldb, block_keys, 64,
-                        SWIZZLE_128B) ||
-        gemm_tensor_map(&args->map_v, type, v->memory, p->n, kv_columns, v->ld, block_keys, 64,
-                        SWIZZLE_128B) ||
-        gemm_tensor_map(&args->gemm.map_d, type, p->d, p->m, columns, p->ldd, 64, 64,
-                        SWIZZLE_128B))
+    if (gemm_tensor_map_3d(&args->gemm.map_a, type, p->a, of->batch, strides->q, p->m, columns,
+                           p->lda, tile_rows, 64, SWIZZLE_128B) ||
+        gemm_tensor_map_3d(&args->gemm.map_b, type, p->b, of->batch, strides->k, p->n, kv_columns,
+                           p->ldb, block_keys, 64, SWIZZLE_128B) ||
+        gemm_tensor_map_3d(&args->map_v, type, v->memory, of->batch, strides->v, p->n, kv_columns,
+                           v->ld, block_keys, 64, SWIZZLE_128B) ||
+        gemm_tensor_map_3d(&args->gemm.map_d, type, p->d, of->batch, strides->o, p->m, columns,
+                           p->ldd, 64, 64, SWIZZLE_128B))
         return GEMM_UNSUPPORTED;
     return GEMM_OK;
 }

@@ -25,7 +25,7 @@
 #include <stdlib.h>
 
 #include "attention.h"
-#include "element_codec.h"
+#include "harness/element_codec.h"
 #include "harness/allocate.h"
 #include "harness/problem_kind.h"
 
@@ -38,12 +38,14 @@
 #define TEXT_OF(number) #number
 #define TEXT(macro) TEXT_OF(macro)
 
-enum { HEADS, KV_HEADS, MASK, SCALE, OPTIONS };
-enum { MOST_HEADS = 1024 };
+enum { BATCH, HEADS, KV_HEADS, MASK, SCALE, OPTIONS };
+enum { MOST_HEADS = 1024, MOST_BATCH = 1024 };
 enum { SCALE_OF_INPUT, USUAL, ONE, STEEP };
 static const char *const masks[] = {"none", "causal"};
 static const char *const scales[] = {"input", "usual", "one", "steep"};
 static struct backend_setting options[OPTIONS] = {
+    [BATCH] = {"--batch", "N", "sequences, each of m queries and n keys (default 1)", NULL, 1,
+               MOST_BATCH, 1},
     [HEADS] = {"--heads", "N", "of queries (default " TEXT(USUAL_HEADS) ")", NULL, 1, MOST_HEADS,
                USUAL_HEADS},
     [KV_HEADS] = {"--kv-heads", "N", "of keys and values, a divisor of those; 0 (default): as many",
@@ -60,6 +62,7 @@ static struct backend_setting options[OPTIONS] = {
 };
 
 static const struct kind_choice choices[OPTIONS] = {
+    [BATCH] = {.usual = {1}, .usuals = 1, .drawn = 3, .most = 3},
     [HEADS] = {.usual = {2}, .usuals = 1, .drawn = 4, .most = 17},
     [KV_HEADS] = {.usual = {1}, .usuals = 1, .drawn = 4, .most = 4},
     [MASK] = {.usual = {0, 1}, .usuals = 2},
@@ -69,8 +72,9 @@ static const struct kind_choice choices[OPTIONS] = {
 /* A problem, and what the functions below need besides. */
 struct attention_inputs {
     struct attention_problem problem;
-    unsigned number;    /* of all so far */
-    bool whole_numbers; /* in Q and K */
+    int q_rows, k_rows, v_rows, o_rows; /* from one sequence to the next */
+    unsigned number;                    /* of all problems so far */
+    bool whole_numbers;                 /* in Q and K */
 };
 
 static const struct attention_inputs *inputs(const struct kind_problem *p) { return p->of_kind; }
@@ -80,15 +84,29 @@ static const struct attention_problem *attention(const struct kind_problem *p) {
 
 static int kv_heads(void) { return (int)options[options[KV_HEADS].value ? KV_HEADS : HEADS].value; }
 
+/* Rows that belong to nothing, between two sequences of a matrix: none, unless pitches are drawn.
+ * */
+static int draw_gap(const struct kind_problem *p, char matrix) {
+    enum { MOST_GAP = 3 };
+    return operand_pitches == PITCHES_DRAWN
+               ? 1 + (int)(input_hash(p->seed, (uint64_t)matrix) % MOST_GAP)
+               : 0;
+}
+
 static void prepare(const struct kind_problem *p, void *of_kind) {
     static unsigned problems;
     struct attention_inputs *const of = of_kind;
     const int scale = (int)options[SCALE].value;
     const double usual = M_LOG2E / sqrt(p->k);
     of->number = ++problems;
+    of->q_rows = p->m + draw_gap(p, 'Q');
+    of->k_rows = p->n + draw_gap(p, 'K');
+    of->v_rows = p->n + draw_gap(p, 'V');
+    of->o_rows = p->m + draw_gap(p, 'O');
     of->whole_numbers = p->input == INPUT_INTEGER;
     const bool one = scale == ONE || (scale == SCALE_OF_INPUT && of->whole_numbers);
-    of->problem = (struct attention_problem){.heads = (int)options[HEADS].value,
+    of->problem = (struct attention_problem){.batch = (int)options[BATCH].value,
+                                             .heads = (int)options[HEADS].value,
                                              .kv_heads = kv_heads(),
                                              .causal = options[MASK].value != 0,
                                              .scale = (float)(one              ? 1
@@ -101,19 +119,47 @@ static const char *refuse(void) {
                                                   : NULL;
 }
 
+/* What the rows of one sequence after another come to: `rows` each, `apart` from first to first. */
+static int64_t rows_of_all(const struct kind_problem *p, int rows, int apart) {
+    return (int64_t)(attention(p)->batch - 1) * apart + rows;
+}
+
 static void extents(const struct kind_problem *p, struct kind_extents *extents) {
+    extents->a_rows = rows_of_all(p, p->m, inputs(p)->q_rows);
+    extents->b_rows = rows_of_all(p, p->n, inputs(p)->k_rows);
+    extents->d_rows = rows_of_all(p, p->m, inputs(p)->o_rows);
     extents->k = extents->d_columns = (int64_t)attention(p)->heads * p->k;
+}
+
+static bool is_gap(const struct kind_problem *p, char matrix, int row) {
+    const struct attention_inputs *const of = inputs(p);
+    return matrix == 'B' ? row % of->k_rows >= p->n
+                         : row % (matrix == 'A' ? of->q_rows : of->o_rows) >= p->m;
 }
 
 static int matrices(const struct kind_problem *p, struct kind_matrix *matrix) {
     const struct attention_problem *const of = attention(p);
-    matrix[VALUES] = (struct kind_matrix){"V", p->type, p->n, of->kv_heads * p->k, false, false};
-    matrix[LSE] = (struct kind_matrix){"LSE", GEMM_FP32, of->heads, p->m, true, false};
+    const int v_rows = (int)rows_of_all(p, p->n, inputs(p)->v_rows);
+    matrix[VALUES] = (struct kind_matrix){"V", p->type, v_rows, of->kv_heads * p->k, false, false};
+    matrix[LSE] = (struct kind_matrix){"LSE", GEMM_FP32, of->batch * of->heads, p->m, true, false};
     return ATTENTION_MATRICES;
 }
 
+static void place(const struct kind_problem *p, void *of_kind) {
+    struct attention_inputs *const of = of_kind;
+    of->problem.strides = (struct attention_strides){.q = of->q_rows * p->operands->device_lda,
+                                                     .k = of->k_rows * p->operands->device_ldb,
+                                                     .v = of->v_rows * p->device_ld[VALUES],
+                                                     .o = of->o_rows * p->operands->device_ldd};
+}
+
 static void fill(const struct kind_problem *p, int matrix, int row, void *elements) {
-    input_fill_row(p->source, 'V', row, elements, p->matrix[matrix].columns);
+    const int columns = p->matrix[matrix].columns;
+    if (row % inputs(p)->v_rows < p->n)
+        input_fill_row(p->source, 'V', row, elements, columns);
+    else
+        for (int i = 0; i < columns; ++i)
+            ((uint16_t *)elements)[i] = padding_of(p->type);
 }
 
 /* ---- what is right ---- */
@@ -130,8 +176,14 @@ static int keys_seen(const struct kind_problem *p, int row) {
     return seen < 0 ? 0 : seen < p->n ? seen : p->n;
 }
 
-static int kv_head_of(const struct kind_problem *p, int head) {
-    return head / (attention(p)->heads / attention(p)->kv_heads);
+/* The first column of a head, of Q and O and of K and V. Heads are numbered through all sequences.
+ * */
+static int column_of(const struct kind_problem *p, int head) {
+    return head % attention(p)->heads * p->k;
+}
+static int kv_column_of(const struct kind_problem *p, int head) {
+    const int sharing = attention(p)->heads / attention(p)->kv_heads;
+    return head % attention(p)->heads / sharing * p->k;
 }
 
 /* A score, and what its error depends on. */
@@ -239,15 +291,17 @@ static void find_softmax(const struct kind_problem *p, int row, int head) {
     static const char what[] = "the softmax of a query";
     const struct operands *const of = p->operands;
     const bool whole_numbers = inputs(p)->whole_numbers;
-    const int kv_head = kv_head_of(p, head), keys = keys_seen(p, row);
+    const int sequence = head / attention(p)->heads, keys = keys_seen(p, row);
+    const int q_row = sequence * inputs(p)->q_rows + row, k_row = sequence * inputs(p)->k_rows;
     struct attention s = {.max = -INFINITY};
     float *const buffer = allocate(2 * (size_t)of->k, sizeof *buffer, what);
     double *const partial = allocate((size_t)p->n, sizeof *partial, what);
-    const float *const q = operands_row(of, 'A', row, buffer) + head * p->k;
+    const float *const q = operands_row(of, 'A', q_row, buffer) + column_of(p, head);
     free(last.power);
     last.power = allocate((size_t)p->n, sizeof *last.power, what);
     for (int key = 0; key < keys; ++key) {
-        const float *const k = operands_row(of, 'B', key, buffer + of->k) + kv_head * p->k;
+        const float *const k =
+            operands_row(of, 'B', k_row + key, buffer + of->k) + kv_column_of(p, head);
         const struct score score = whole_numbers ? whole_score(q, k, p->k) : score_of(q, k, p->k);
         last.power[key] = score.sum * attention(p)->scale;
         partial[key] = score.partial + sqrt(score.squares); /* in another order, a little more */
@@ -281,11 +335,13 @@ static const struct attention *softmax_of(const struct kind_problem *p, int row,
     return &last.softmax;
 }
 
-/* Of this row and this column of Q and O. */
-static const struct attention *attend(const struct kind_problem *p, int row, int column) {
-    const int head = column / p->k;
-    const uint16_t *const v =
-        (uint16_t *)p->host[VALUES] + kv_head_of(p, head) * p->k + column % p->k;
+/* Of this query of a sequence, and of this column of O. */
+static const struct attention *attend(const struct kind_problem *p, int sequence, int row,
+                                      int column) {
+    const int head = sequence * attention(p)->heads + column / p->k;
+    const uint16_t *const v = (uint16_t *)p->host[VALUES] +
+                              (int64_t)sequence * inputs(p)->v_rows * p->ld[VALUES] +
+                              kv_column_of(p, head) + column % p->k;
     struct attention a = *softmax_of(p, row, head);
     if (last.column == column) return &last.attended;
     for (int key = 0; key < keys_seen(p, row); ++key) {
@@ -324,18 +380,21 @@ static double value(const struct kind_problem *p, int matrix, int row, int colum
         const struct attention *const of = softmax_of(p, column, row);
         return of->sum > 0 ? M_LN2 * (of->max + log2(of->sum)) : -INFINITY;
     }
-    const struct attention *const a = attend(p, row, column);
+    const int o_rows = inputs(p)->o_rows;
+    const struct attention *const a = attend(p, row / o_rows, row % o_rows, column);
     return a->sum > 0 ? a->product / a->sum : 0;
 }
 
 static double error(const struct kind_problem *p, int matrix, int row, int column, double value) {
     const bool lse = matrix == LSE;
-    const struct attention *const a = lse ? softmax_of(p, column, row) : attend(p, row, column);
+    const int o_rows = inputs(p)->o_rows, query = lse ? column : row % o_rows;
+    const struct attention *const a =
+        lse ? softmax_of(p, query, row) : attend(p, row / o_rows, query, column);
     if (a->sum == 0) return 0;
     /* Rounded are the logarithm, its sum with the greatest exponent, and their product with ln 2;
      * a library rounds the scale, too. */
     if (lse) return error_of_powers(p, a) + (2 * log2(a->sum) + 3 * fabs(value) + 4) * 0x1p-24;
-    const int keys = keys_seen(p, row);
+    const int keys = keys_seen(p, query);
     const double rounding = whole_powers(p) ? 0 : p->type == GEMM_BF16 ? 0x1p-9 : 0x1p-12;
     /* Half of fp16's least number; the least of fp32 that ex2 makes. */
     const double least = p->type == GEMM_BF16 ? 0x1p-126 : 0x1p-25;
@@ -371,7 +430,7 @@ static double flops(int m, int n, int k) {
         const double rows = m < n ? m : n;
         seen = rows * n - rows * (rows - 1) / 2;
     }
-    return 4 * seen * k * (double)options[HEADS].value;
+    return 4 * seen * k * (double)(options[BATCH].value * options[HEADS].value);
 }
 
 /* So many terms leave whole numbers from -1 to 1. */
@@ -382,9 +441,9 @@ enum { TERMS_OF_ONES = 1 << 23 };
         .name = "attention", .formula = "O = softmax(Q * K^T / sqrt(d)) * V, d = " #d,             \
         .options = options, .choices = choices, .option_count = OPTIONS, .refuse = refuse,         \
         .depth = (d), .further_terms = TERMS_OF_ONES, .prepare = prepare,                          \
-        .of_kind_bytes = sizeof(struct attention_inputs), .extents = extents,                      \
-        .matrices = matrices, .draws = true, .fill = fill, .is_exact = is_exact, .value = value,   \
-        .infinite = infinite, .error = error, .cost = cost, .flops = flops,                        \
+        .of_kind_bytes = sizeof(struct attention_inputs), .extents = extents, .is_gap = is_gap,    \
+        .matrices = matrices, .place = place, .draws = true, .fill = fill, .is_exact = is_exact,   \
+        .value = value, .infinite = infinite, .error = error, .cost = cost, .flops = flops,        \
         .baselines = attention_rivals                                                              \
     }
 const struct problem_kind attention_128_kind = ATTENTION_KIND(128);

@@ -89,8 +89,9 @@ DEVICE void load_queries(struct smem *shared, const struct attention_args *args)
          * .arrive.expect_tx */
         producer_acquire(shared->q_ring, state, Q_BYTES);
         UNROLL for (int panel = 0; panel < PANELS; ++panel)
-            tma_load(shared->q[panel], &args->gemm.map_a, tile.first_row,
-                     tile.head * HEAD + panel * 64, &shared->q_ring[0].full);
+            tma_load_3d(shared->q[panel], &args->gemm.map_a, sequence_of(args, &tile),
+                        tile.first_row, head_of(args, &tile) * HEAD + panel * 64,
+                        &shared->q_ring[0].full);
         pipeline_advance(&state, 1);
     }
 }
@@ -101,16 +102,18 @@ DEVICE void load_blocks(struct pipeline_stage *ring, element_t memory[STAGES][PA
                         const struct tensor_map *map, const struct attention_args *args) {
     struct pipeline_state state = {0, 1}; /* phase 1: the first round of acquires passes at once */
     struct attention_tile tile;
-    for (int step = 0; next_tile(args, &step, BM, BN, &tile);)
+    for (int step = 0; next_tile(args, &step, BM, BN, &tile);) {
+        const int sequence = sequence_of(args, &tile), head = head_of(args, &tile) / args->sharing;
         NO_UNROLL for (int block = tile.blocks - 1; block >= 0; --block) {
             /* All consumer warps have read the stage; then announces the bytes.
              * mbarrier.try_wait, .arrive.expect_tx */
             producer_acquire(ring, state, BLOCK_BYTES);
             UNROLL for (int panel = 0; panel < PANELS; ++panel)
-                tma_load(memory[state.index][panel], map, block * BN,
-                         tile.head / args->sharing * HEAD + panel * 64, &ring[state.index].full);
+                tma_load_3d(memory[state.index][panel], map, sequence, block * BN,
+                            head * HEAD + panel * 64, &ring[state.index].full);
             pipeline_advance(&state, STAGES);
         }
+    }
 }
 
 /* Releases a stage, which this warp has read. One arrival per warp. mbarrier.arrive */
@@ -139,8 +142,8 @@ DEVICE void store(struct smem *shared, const struct attention_args *args,
     named_barrier_sync(1 + consumer, 128);
     if (elected) {
         UNROLL for (int panel = 0; panel < PANELS; ++panel)
-            tma_store(&args->gemm.map_d, first_row, tile->head * HEAD + panel * 64,
-                      shared->o[consumer][panel]);
+            tma_store_3d(&args->gemm.map_d, sequence_of(args, tile), first_row,
+                         head_of(args, tile) * HEAD + panel * 64, shared->o[consumer][panel]);
         bulk_commit_group();
     }
 }

@@ -57,10 +57,11 @@ static bool open_library(void) {
            fe::detail::set_stream(cudnn.handle, gpu_state.stream) == CUDNN_STATUS_SUCCESS;
 }
 
-/* A matrix [rows][heads * d] as cuDNN counts its dimensions: batch, head, row, column. */
-static fe::graph::Tensor_attributes tensor(int64_t name, int heads, int rows, int d, int64_t ld) {
+/* A matrix [batch][rows][heads * d] as cuDNN counts its dimensions: batch, head, row, column. */
+static fe::graph::Tensor_attributes tensor(int64_t name, int batch, int heads, int rows, int d,
+                                           int64_t stride, int64_t ld) {
     fe::graph::Tensor_attributes t;
-    t.set_uid(name).set_dim({1, heads, rows, d}).set_stride({rows * ld, d, ld, 1});
+    t.set_uid(name).set_dim({batch, heads, rows, d}).set_stride({stride, d, ld, 1});
     return t;
 }
 
@@ -71,7 +72,8 @@ static bool make_plan(struct plan *plan, const struct gemm_problem *p,
     const struct attention_problem *const of = attention_of(p);
     const fe::DataType_t type =
         gpu_state.type == GEMM_BF16 ? fe::DataType_t::BFLOAT16 : fe::DataType_t::HALF;
-    const int d = p->k, heads = of->heads, kv_heads = of->kv_heads;
+    const struct attention_strides *const strides = &of->strides;
+    const int d = p->k, batch = of->batch, heads = of->heads, kv_heads = of->kv_heads;
     const struct gemm_matrix *v = &p->matrix[VALUES], *lse = &p->matrix[LSE];
     auto graph = std::make_shared<fe::graph::Graph>();
     graph->set_io_data_type(type)
@@ -83,13 +85,14 @@ static bool make_plan(struct plan *plan, const struct gemm_problem *p,
     if (of->causal)
         sdpa.set_diagonal_alignment(fe::DiagonalAlignment_t::BOTTOM_RIGHT)
             .set_diagonal_band_right_bound(0);
-    auto made = graph->sdpa(graph->tensor(tensor(Q, heads, p->m, d, p->lda)),
-                            graph->tensor(tensor(K, kv_heads, p->n, d, p->ldb)),
-                            graph->tensor(tensor(V, kv_heads, p->n, d, v->ld)), sdpa);
-    made[0]->set_output(true).set_uid(O).set_dim({1, heads, p->m, d});
-    made[0]->set_stride({p->m * p->ldd, d, p->ldd, 1});
+    auto made = graph->sdpa(graph->tensor(tensor(Q, batch, heads, p->m, d, strides->q, p->lda)),
+                            graph->tensor(tensor(K, batch, kv_heads, p->n, d, strides->k, p->ldb)),
+                            graph->tensor(tensor(V, batch, kv_heads, p->n, d, strides->v, v->ld)),
+                            sdpa);
+    made[0]->set_output(true).set_uid(O).set_dim({batch, heads, p->m, d});
+    made[0]->set_stride({strides->o, d, p->ldd, 1});
     made[1]->set_output(true).set_uid(SUMS).set_data_type(fe::DataType_t::FLOAT);
-    made[1]->set_dim({1, heads, p->m, 1}).set_stride({heads * lse->ld, lse->ld, 1, 1});
+    made[1]->set_dim({batch, heads, p->m, 1}).set_stride({heads * lse->ld, lse->ld, 1, 1});
     if (!fe_ok(graph->validate(), "validating the graph") ||
         !fe_ok(graph->build_operation_graph(cudnn.handle), "building the graph") ||
         !fe_ok(graph->create_execution_plans({fe::HeurMode_t::A}), "asking for plans"))

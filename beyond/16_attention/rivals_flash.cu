@@ -1,6 +1,6 @@
 /*
  * rivals_flash.cu: FlashAttention-3, which the kernels of this chapter are timed beside; on the
- * GPU, in a build that names a checkout (HOPPER_FLASH_ATTENTION). common/gpu/rivals compiles its
+ * GPU, in a build that names a checkout (HOPPER_FLASH_ATTENTION). beyond/cmake compiles its
  * kernels. Here they are called as its Python interface calls them if flash_attn_func() is given
  * the operands, the scale and the mask.
  */
@@ -41,12 +41,12 @@ static Flash_fwd_params params_of(const struct gemm_problem *p) {
     f.v_row_stride = v->ld;
     f.o_row_stride = p->ldd;
     f.q_head_stride = f.k_head_stride = f.v_head_stride = f.o_head_stride = p->k;
-    f.q_batch_stride = p->m * p->lda;
-    f.k_batch_stride = p->n * p->ldb;
-    f.v_batch_stride = p->n * v->ld;
-    f.o_batch_stride = p->m * p->ldd;
+    f.q_batch_stride = of->strides.q;
+    f.k_batch_stride = of->strides.k;
+    f.v_batch_stride = of->strides.v;
+    f.o_batch_stride = of->strides.o;
     f.v_dim_stride = 1;
-    f.b = 1;
+    f.b = of->batch;
     f.h = of->heads;
     f.h_k = of->kv_heads;
     f.seqlen_q = p->m;

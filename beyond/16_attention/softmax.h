@@ -115,8 +115,8 @@ DEVICE void softmax_rescale(float *o, const float rescale[2], int columns) {
 }
 
 /* Divides O by the sums, and stores the logarithm of the sums of the exponentials. Of a query that
- * sees no key O is 0, also where its products were no number. `first_row`: of the 64. Whole
- * warps. */
+ * sees no key O is 0, also where its products were no number. `head`: of all sequences.
+ * `first_row`: of the 64. Whole warps. */
 DEVICE void softmax_end(float *o, struct softmax_rows *rows, const struct attention_args *args,
                         int head, int first_row, int columns) {
     const float ln_2 = 0.6931471806f;

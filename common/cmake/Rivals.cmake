@@ -4,13 +4,6 @@
 #   HOPPER_DEEPGEMM=DIR   https://github.com/deepseek-ai/DeepGEMM, with its submodule
 #                         third-party/cutlass
 #   HOPPER_CUTLASS=DIR    https://github.com/NVIDIA/cutlass
-#   HOPPER_NCCL=DIR       where include/nccl.h and its library are, such as /usr: cuBLAS with NCCL's
-#                         collectives, for the chapter on several GPUs
-#   HOPPER_CUDNN=DIR      where include/cudnn.h and lib/libcudnn.so.9 are, and
-#   HOPPER_CUDNN_FRONTEND=DIR  where cudnn_frontend.h is, the include directory of
-#                         https://github.com/NVIDIA/cudnn-frontend: cuDNN's attention
-#   HOPPER_FLASH_ATTENTION=DIR  https://github.com/Dao-AILab/flash-attention, with its submodule
-#                         csrc/cutlass: FlashAttention-3
 #   HOPPER_RIVAL_SHAPES   NxK;NxK…: DeepGEMM's kernels with these n and k as constants besides those
 #                         with any
 #
@@ -18,11 +11,6 @@
 # cmake -DHOPPER_CUTLASS=DIR -P common/cmake/Rivals.cmake.
 set(HOPPER_DEEPGEMM "" CACHE PATH "A checkout of DeepGEMM, whose kernels join the rotation")
 set(HOPPER_CUTLASS "" CACHE PATH "A checkout of CUTLASS, whose kernels join the rotation")
-set(HOPPER_NCCL "" CACHE PATH "Where include/nccl.h is; NCCL's collectives join the rotation")
-set(HOPPER_CUDNN "" CACHE PATH "Where include/cudnn.h is; cuDNN's attention joins the rotation")
-set(HOPPER_CUDNN_FRONTEND "" CACHE PATH "Where cudnn_frontend.h is, which HOPPER_CUDNN needs")
-set(HOPPER_FLASH_ATTENTION "" CACHE PATH
-  "A checkout of FlashAttention; FlashAttention-3 joins the rotation")
 set(HOPPER_RIVAL_SHAPES "7168x16384;4096x7168;24576x1536;8192x8192;7168x2048" CACHE STRING
   "n x k for which DeepGEMM's kernels are compiled with both as constants")
 
@@ -30,6 +18,9 @@ set(HOPPER_RIVAL_SHAPES "7168x16384;4096x7168;24576x1536;8192x8192;7168x2048" CA
 function(check_rival option file advice)
   if(${option} AND NOT EXISTS "${${option}}/${file}")
     message(FATAL_ERROR "${option}=${${option}}: there is no ${file} in it; ${advice}")
+  endif()
+  if(${option} AND DEFINED HOPPER_GPU_PROGRAMS AND NOT HOPPER_GPU_PROGRAMS)
+    message(FATAL_ERROR "${option} needs the GPU programs: ${HOPPER_NO_GPU}")
   endif()
 endfunction()
 check_rival(HOPPER_DEEPGEMM deep_gemm/include/deep_gemm/impls/sm90_fp8_gemm_1d2d.cuh
@@ -40,25 +31,8 @@ check_rival(HOPPER_CUTLASS include/cutlass/gemm/collective/collective_builder.hp
   "name a checkout of https://github.com/NVIDIA/cutlass, version 3.8 or newer")
 check_rival(HOPPER_CUTLASS tools/util/include/cutlass/util/mixed_dtype_utils.hpp
   "name a complete checkout of https://github.com/NVIDIA/cutlass, version 3.8 or newer")
-check_rival(HOPPER_NCCL include/nccl.h "name the directory that NCCL is installed in")
-check_rival(HOPPER_CUDNN include/cudnn.h "name the directory that cuDNN is installed in")
-check_rival(HOPPER_CUDNN_FRONTEND cudnn_frontend.h
-  "name the include directory of a checkout of https://github.com/NVIDIA/cudnn-frontend")
-check_rival(HOPPER_FLASH_ATTENTION hopper/flash_fwd_launch_template.h
-  "name a checkout of https://github.com/Dao-AILab/flash-attention")
-check_rival(HOPPER_FLASH_ATTENTION csrc/cutlass/include/cute/tensor.hpp
-  "fetch its submodule: git submodule update --init csrc/cutlass")
-if(HOPPER_CUDNN AND NOT HOPPER_CUDNN_FRONTEND)
-  message(FATAL_ERROR "HOPPER_CUDNN needs HOPPER_CUDNN_FRONTEND: the headers of its front end")
-endif()
 foreach(shape IN LISTS HOPPER_RIVAL_SHAPES)
   if(NOT shape MATCHES "^[1-9][0-9]*x[1-9][0-9]*$")
     message(FATAL_ERROR "HOPPER_RIVAL_SHAPES: '${shape}' is not NxK, such as 7168x16384")
-  endif()
-endforeach()
-foreach(option IN ITEMS HOPPER_DEEPGEMM HOPPER_CUTLASS HOPPER_NCCL HOPPER_CUDNN
-    HOPPER_FLASH_ATTENTION)
-  if(${option} AND DEFINED HOPPER_GPU_PROGRAMS AND NOT HOPPER_GPU_PROGRAMS)
-    message(FATAL_ERROR "${option} needs the GPU programs: ${HOPPER_NO_GPU}")
   endif()
 endforeach()

@@ -122,7 +122,7 @@ if(HOPPER_BRANCHES)
   add_link_options(--coverage -Wl,--wrap=__gcov_exit)
 endif()
 
-# The compute capabilities of the PTX that kernels for more than 9.0 get (add_ptx()). A toolkit may
+# The compute capabilities of the PTX that kernels for more than 9.0 get (set_architectures()). A toolkit may
 # lack one: kernels for it are then built for 9.0 alone.
 set(HOPPER_PTX_CAPABILITIES 80 90)
 

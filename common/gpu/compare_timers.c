@@ -27,7 +27,7 @@ static bool compare(int gpu, struct timer_mailbox *boxes[2], struct timer_compar
            backend_copy_out(result, found, sizeof *result);
 }
 
-bool backend_compare_timers(int gpus, int64_t ahead[GEMM_DEVICES], double *uncertain_ns) {
+bool backend_compare_timers(int gpus, int64_t *ahead, double *uncertain_ns) {
     bool good = true;
     *uncertain_ns = 0;
     ahead[0] = 0;

@@ -7,7 +7,7 @@
 #include <cuda_runtime.h>
 #include <stdbool.h>
 
-#include "gemm_devices.h"
+#include "services/devices.h"
 
 /* Devices of compute capability 9.0 that reach each other's memory, `first` in front. Returns how
  * many, at most GEMM_DEVICES. */

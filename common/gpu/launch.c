@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gemm_plan.h"
-#include "gemm_selection.h"
+#include "services/plan.h"
+#include "services/selection.h"
 #include "gpu/cuda_call.h"
 #include "gpu/launch.h"
 

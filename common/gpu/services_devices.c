@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "gemm_devices.h"
+#include "services/devices.h"
 #include "gpu/cuda_call.h"
 #include "gpu/devices.h"
 #include "gpu/launch.h"

@@ -11,7 +11,7 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include "backend.h"
-#include "gemm_devices.h"
+#include "services/devices.h"
 #include "gpu/clocks.h"
 #include "gpu/cuda_call.h"
 #include "gpu/gpu_state.h"

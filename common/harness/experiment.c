@@ -9,6 +9,7 @@
 #include "harness/baseline_list.h"
 #include "harness/message.h"
 #include "harness/reference.h"
+#include "services/devices.h"
 #include "timeline/timeline.h"
 
 const char *kernel_label(const struct gemm_kernel *kernel, char *text, size_t size) {
@@ -172,6 +173,7 @@ static enum exit_code open_with(struct experiment *e, const struct backend_info 
         complain("no memory for the matrices; choose smaller sizes");
         return EXIT_NO_DEVICE;
     }
+    kind_fill_gaps(&e->kind, &e->operands);
     operands_set_d(&e->operands, (int)is.d_rows, (int)is.d_columns);
     e->kind.problem.operands = &e->operands;
     if (sets == 0) sets = buffers_sets(&e->operands, device, count + MAX_BASELINES);
@@ -274,7 +276,7 @@ bool experiment_check_output(struct experiment *e, const char *what,
     const struct output_view view = {
         .what = what,
         .label = "D",
-        .kernel = kernel,
+        .kernel = operands->d_rows == e->size.m ? kernel : NULL, /* other rows, other tiles */
         .memory = e->view,
         .guard = e->buffers.guard,
         .rows = operands->d_rows,

@@ -16,8 +16,8 @@
 #include "harness/output_file.h"
 #include "harness/registry.h"
 #include "harness/report.h"
-#include "harness/said.h"
-#include "harness/selection.h"
+#include "harness/hazard_reports.h"
+#include "harness/lap.h"
 #include "harness/stale.h"
 
 /* The same under the chapter's name alone. */
@@ -31,7 +31,7 @@ static const struct gemm_kernel *as_own(const struct gemm_kernel *variant,
 
 /* Puts the variants that chapters pick for this problem in the chapters' places. The device is
  * open: it has a say. */
-static void apply_choices(struct selection *s, const struct options *o) {
+static void apply_choices(struct lap *s, const struct options *o) {
     for (int i = 0; i < s->count; ++i) {
         if (!s->kernels[i]->select) continue;
         const struct gemm_kernel *choice =
@@ -54,8 +54,8 @@ static enum exit_code worse(enum exit_code a, enum exit_code b) {
     return EXIT_VERIFIED;
 }
 
-/* In a tour, the index of the step that the selection's kernel `i` builds on; -1: not selected. */
-static int step_before(const struct selection *s, int i) {
+/* In a tour, the index of the step that the lap's kernel `i` builds on; -1: not selected. */
+static int step_before(const struct lap *s, int i) {
     const struct kernel_entry *wanted = NULL;
     char name[64];
     if (!program_is_tour || !s->entries[i]->step) return -1;
@@ -77,8 +77,8 @@ static bool has_smaller_problem(const struct gemm_kernel *kernel, const struct o
     return program_is_tour && !backend_can_time() && o->usual_extents && kernel->tile_k == 1;
 }
 
-/* Runs such a kernel; its technique, in the selection's copy of it, says the extents. */
-static enum exit_code verify_smaller(const struct backend_info *device, struct selection *s, int i,
+/* Runs such a kernel; its technique, in the lap's copy of it, says the extents. */
+static enum exit_code verify_smaller(const struct backend_info *device, struct lap *s, int i,
                                      const struct options *o, struct kernel_result *result) {
     static char technique[128];
     const struct problem_size size = SINGLE_ELEMENTS;
@@ -98,7 +98,7 @@ static enum exit_code verify_smaller(const struct backend_info *device, struct s
 }
 
 /* One line, if the runs will take long. */
-static void say_duration(const struct selection *s, const struct options *o) {
+static void say_duration(const struct lap *s, const struct options *o) {
     enum { LONG_SECONDS = 10, UNITS = 5 };
     static const char *const names[UNITS] = {"seconds", "minutes", "hours", "days", "years"};
     static const double lengths[UNITS] = {1, 60, 3600, 86400, 365.25 * 86400};
@@ -116,8 +116,8 @@ static void say_duration(const struct selection *s, const struct options *o) {
              seconds / lengths[unit], names[unit], unit ? "; --size 1024 takes seconds" : "");
 }
 
-static enum exit_code verify_all(struct experiment *e, struct selection *s,
-                                 const struct options *options, struct kernel_result *results) {
+static enum exit_code verify_all(struct experiment *e, struct lap *s, const struct options *options,
+                                 struct kernel_result *results) {
     enum exit_code code = EXIT_VERIFIED;
     for (int i = 0; i < s->count; ++i) {
         char name[64];
@@ -134,7 +134,7 @@ static enum exit_code verify_all(struct experiment *e, struct selection *s,
 }
 
 /* On the GPU a timeline takes a run of its own; the simulator has recorded the verified one. */
-static enum exit_code record_all(struct experiment *e, const struct selection *s,
+static enum exit_code record_all(struct experiment *e, const struct lap *s,
                                  const struct kernel_result *results) {
     for (int i = 0; i < s->count; ++i) {
         if (results[i].code != EXIT_VERIFIED) continue;
@@ -270,7 +270,7 @@ static void write_results(const struct options *options, const struct report *re
 
 /* Everything between opening the device and closing it. */
 static enum exit_code run(const struct options *options, const struct backend_info *device,
-                          struct selection *s, struct kernel_result *results, struct page *page) {
+                          struct lap *s, struct kernel_result *results, struct page *page) {
     struct experiment e;
     const struct problem_size size = {options->m, options->n, options->k};
     say_duration(s, options);
@@ -308,8 +308,8 @@ static enum exit_code run(const struct options *options, const struct backend_in
     return code;
 }
 
-/* The kernels of a selection, with their own type and k in the options. *left_out: none can run. */
-static enum exit_code run_lap(struct options *options, struct selection *s, char *program,
+/* The kernels of a lap, with their own type and k in the options. *left_out: none can run. */
+static enum exit_code run_lap(struct options *options, struct lap *s, char *program,
                               struct backend_info *device, struct page *page, bool *left_out) {
     *left_out = false;
     options->backend.oldest = oldest_of(s);
@@ -372,10 +372,10 @@ int main(int argc, char **argv) {
     bool any = false;
     for (int next = 0; next < kernel_registry_count && code != EXIT_NO_DEVICE;) {
         struct options own = options;
-        struct selection lap = select_kernels(&own, &next);
+        struct lap lap = select_kernels(&own, &next);
         bool left_out;
         const enum exit_code now = run_lap(&own, &lap, argv[0], &device, &page, &left_out);
-        free_selection(&lap);
+        free_lap(&lap);
         /* A tour has laps for a machine that is not here, behind those for the one that is. */
         if (!left_out && !(any && now == EXIT_NO_DEVICE)) code = worse(code, now);
         any |= !left_out;

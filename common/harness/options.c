@@ -9,12 +9,13 @@
 #include "kind_options.h"
 #include "harness/allocate.h"
 #include "harness/message.h"
-#include "harness/near.h"
+#include "harness/nearest_name.h"
 #include "harness/output_file.h"
 #include "harness/problem_kind.h"
 #include "harness/reference.h"
 #include "harness/registry.h"
 #include "harness/timing.h"
+#include "services/devices.h"
 #include "timeline/timeline.h"
 
 const char *const type_names[ELEMENT_TYPES] = {"fp16", "bf16", "e4m3", "w4a8"};

@@ -37,6 +37,23 @@ int kind_integer_limit(const struct gemm_kernel *const *kernels, int count, int 
 
 /* ---- the matrices ---- */
 
+static void fill_gaps(const struct kind_problem *p, char matrix, int rows, int64_t row_16_bits,
+                      uint16_t *memory) {
+    const uint16_t padding = padding_of(p->type);
+    for (int row = 0; row < rows; ++row) {
+        const bool gap = p->kind->is_gap(p, matrix, row);
+        for (int64_t i = 0; gap && i < row_16_bits; ++i)
+            memory[row * row_16_bits + i] = padding;
+    }
+}
+
+void kind_fill_gaps(const struct kind_run *run, struct operands *o) {
+    const struct kind_problem *const p = &run->problem;
+    if (!p->kind->is_gap) return;
+    fill_gaps(p, 'A', o->m, operand_bytes(o, 'A') / o->m / 2, o->a);
+    fill_gaps(p, 'B', o->n, operand_bytes(o, 'B') / o->n / 2, o->b);
+}
+
 static size_t matrix_bytes(const struct kind_problem *p, int matrix) {
     return (size_t)p->matrix[matrix].rows * (size_t)p->ld[matrix] *
            (size_t)gemm_type_bytes(p->matrix[matrix].type);
@@ -86,11 +103,17 @@ static double error_of(const void *context, int row, int column, double value) {
     return p->kind->error(p, of->matrix, row, column, value);
 }
 
+static bool is_gap(const void *context, int row) {
+    const struct of_output *of = context;
+    return of->problem->kind->is_gap(of->problem, 'D', row);
+}
+
 static void find_values(void *context, int64_t begin, int64_t end) {
     const struct of_output *of = context;
     const struct kind_problem *const p = of->problem;
     for (int64_t i = begin; i < end; ++i) {
         struct sample *const s = &of->reference->samples[i];
+        if (reference_is_gap(of->reference, s->row)) continue;
         s->value = p->kind->value(p, of->matrix, s->row, s->column);
         of->reference->sample_error[i] = p->kind->error(p, of->matrix, s->row, s->column, s->value);
     }
@@ -106,6 +129,7 @@ static void make_reference(const struct kind_problem *p, int matrix, int rows, i
                                     .integers = p->input == INPUT_INTEGER,
                                     .error = error_of,
                                     .of = of,
+                                    .is_gap = matrix == KIND_D && p->kind->is_gap ? is_gap : NULL,
                                     .product = p->product};
     reference->samples =
         allocate((size_t)samples_room(rows, columns, cost), sizeof *reference->samples, what);
@@ -146,8 +170,10 @@ bool kind_open(struct kind_run *run, const struct buffers *buffers, struct opera
         const int per_row = 16 / gemm_type_bytes(p->matrix[i].type);
         p->ld[i] = ((int64_t)p->matrix[i].columns + per_row - 1) / per_row * per_row;
         p->device_ld[i] = p->matrix[i].near ? p->ld[i] : device_pitch(p->matrix[i].rows, p->ld[i]);
-        if (!p->matrix[i].output && !open_input(run, buffers, i)) return false;
     }
+    if (p->kind->place) p->kind->place(p, p->of_kind);
+    for (int i = 0; i < p->count; ++i)
+        if (!p->matrix[i].output && !open_input(run, buffers, i)) return false;
     if (!open_reference(run, operands)) return false;
     for (int i = 0; i < p->count; ++i)
         if (p->matrix[i].output)

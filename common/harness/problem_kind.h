@@ -114,8 +114,13 @@ struct problem_kind {
      * Fills in `of_kind`, so many bytes of zeros. NULL: there is nothing to tell. */
     void (*prepare)(const struct kind_problem *p, void *of_kind);
     size_t of_kind_bytes;
+    /* Adds what follows from where A, B, D and the matrices lie. NULL: nothing. */
+    void (*place)(const struct kind_problem *p, void *of_kind);
     /* Changes the extents where they are not m, n, k and m x n. NULL: they are. */
     void (*extents)(const struct kind_problem *p, struct kind_extents *extents);
+    /* Does this row of 'A', 'B' or 'D' lie between others and belong to nothing? As padding: in an
+     * operand the harness fills it, in D it must not be written. NULL: none does. */
+    bool (*is_gap)(const struct kind_problem *p, char matrix, int row);
     /* Declares matrices (at most GEMM_MATRICES); how many. NULL: none. */
     int (*matrices)(const struct kind_problem *p, struct kind_matrix *matrix);
     /* Makes a row of an input, `columns` elements of its type; from p->source if it draws. */
@@ -184,6 +189,8 @@ int kind_integer_limit(const struct gemm_kernel *const *kernels, int count, int 
  * the extents. */
 struct kind_extents kind_begin(struct kind_run *run, const struct problem_kind *kind, int m, int n,
                                int k, enum gemm_type type, enum input_kind input, uint64_t seed);
+/* Fills the rows of A and B that belong to nothing. */
+void kind_fill_gaps(const struct kind_run *run, struct operands *operands);
 /* Makes the matrices and the references. False after a complaint. */
 bool kind_open(struct kind_run *run, const struct buffers *buffers, struct operands *operands,
                int integer_limit);

@@ -56,7 +56,8 @@ struct reference {
     /* Of another kind of problem, what stands for accumulation(i, j); NULL: this is A * B. */
     double (*error)(const void *of, int row, int column, double value);
     const void *of;
-    double *sample_error;            /* its value for each sample; NULL: there is no other kind */
+    bool (*is_gap)(const void *of, int row); /* does the row belong to nothing? NULL: none does */
+    double *sample_error; /* error()'s value for each sample; NULL: there is no other kind */
     const struct reference *product; /* its product's bound; NULL: this is that of A * B itself */
 };
 
@@ -88,6 +89,9 @@ double reference_addition_errors(int k);
 
 /* accumulation(i, j) */
 double reference_accumulation(const struct reference *reference, int row, int column);
+static inline bool reference_is_gap(const struct reference *reference, int row) {
+    return reference->is_gap && reference->is_gap(reference->of, row);
+}
 /* How far an output may be from `value` before it is rounded: that, or the kind's own. */
 double reference_error(const struct reference *reference, int row, int column, double value);
 

@@ -2,9 +2,10 @@
  * verify.h: is this output right?
  *
  * Before a run D, its padding and the guards around it are filled with a NaN. Afterwards every
- * element must have been written and agree with the reference (reference.h), and everything around
- * must be as it was. On the GPU every element is compared with the library's result, too: two
- * results of which each may be off by its bound. A NaN or an infinity never agrees with anything.
+ * element must have been written and agree with the reference (reference.h), and everything around,
+ * of which there may be whole rows, must be as it was. On the GPU every element is compared with
+ * the library's result, too: two results of which each may be off by its bound. A NaN or an
+ * infinity never agrees with anything.
  */
 #ifndef HARNESS_VERIFY_H
 #define HARNESS_VERIFY_H

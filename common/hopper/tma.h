@@ -37,8 +37,19 @@ DEVICE void tma_load(void *shared, const struct tensor_map *map, int row, int co
                  : "memory");
 }
 
-/* Loads the same box into every CTA of the cluster whose bit is set in `cta_mask`, at the same
- * offset of each CTA's shared memory, and signals each CTA's own barrier at the offset of
+/* The same for a map of several matrices (services/batch.h), from matrix number `matrix`. One
+ * thread. */
+DEVICE void tma_load_3d(void *shared, const struct tensor_map *map, int matrix, int row, int column,
+                        mbarrier_t *barrier) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4}], [%5];"
+                 ::"r"(shared_address(shared)), "l"(map), "r"(column), "r"(row), "r"(matrix),
+                 "r"(shared_address(barrier))
+                 : "memory");
+}
+
+/* Loads the box of tma_load() into every CTA of the cluster whose bit is set in `cta_mask`, at the
+ * same offset of each CTA's shared memory, and signals each CTA's own barrier at the offset of
  * `barrier`. One thread of one CTA. */
 DEVICE void tma_load_multicast(void *shared, const struct tensor_map *map, int row, int column,
                                mbarrier_t *barrier, uint16_t cta_mask) {
@@ -60,8 +71,17 @@ DEVICE void tma_store(const struct tensor_map *map, int row, int column, const v
                  : "memory");
 }
 
-/* The same, but adds to the elements of the matrix, in no particular order. They have the map's
- * type, here fp32, and are defined before. One thread. */
+/* The same for a map of several matrices (services/batch.h), to matrix number `matrix`. One
+ * thread. */
+DEVICE void tma_store_3d(const struct tensor_map *map, int matrix, int row, int column,
+                         const void *shared) {
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];"
+                 ::"l"(map), "r"(column), "r"(row), "r"(matrix), "r"(shared_address(shared))
+                 : "memory");
+}
+
+/* As tma_store(), but adds to the elements of the matrix, in no particular order. They have the
+ * map's type, here fp32, and are defined before. One thread. */
 DEVICE void tma_reduce_add(const struct tensor_map *map, int row, int column, const void *shared) {
     asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group "
                  "[%0, {%1, %2}], [%3];"

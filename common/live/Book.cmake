@@ -21,37 +21,36 @@ function(add_live_book page)
   set(kernels ${live}/kernels)
   set_property(GLOBAL PROPERTY HOPPER_LIVE_DIRECTORY${ARG_NAME} ${live})
   # Of bf16, or the one type that a chapter has.
-  get_property(chapters GLOBAL PROPERTY HOPPER_CHAPTERS${HOPPER_HOUSE})
-  list(FILTER chapters INCLUDE REGEX "^(beyond/)?${ARG_CHAPTERS}_[^/]*$")
-  set(programs "")
-  set(with_types "")
-  set(rows "")
+  get_property(programs GLOBAL PROPERTY HOPPER_CHAPTERS${HOPPER_HOUSE})
+  list(FILTER programs INCLUDE REGEX "^${ARG_CHAPTERS}_")
+  set(registered "")
   set(plain "")
   set(kinds "")
   set(shared_kinds "") # as they are
   set(sources "")
-  foreach(chapter IN LISTS chapters)
-    cmake_path(GET chapter FILENAME program)
-    list(APPEND programs ${program})
+  foreach(program IN LISTS programs)
     list(APPEND sources ${kernels}/${program}/kernel.cu)
-    get_property(types GLOBAL PROPERTY HOPPER_TYPES_${chapter})
-    list(REMOVE_ITEM types fp16)
-    list(JOIN types "," words)
-    list(APPEND with_types ${chapter}=${words})
-    list(TRANSFORM types REPLACE "^.*:" "")
-    set_property(GLOBAL PROPERTY HOPPER_TYPES_live/${program} ${types})
-    get_property(gpus GLOBAL PROPERTY HOPPER_GPUS_${chapter})
-    set_property(GLOBAL PROPERTY HOPPER_GPUS_live/${program} ${gpus})
-    list(APPEND rows "live/${program}|kernel_${program}|kernel_${program}|true")
-    get_property(kind GLOBAL PROPERTY HOPPER_KIND_${chapter})
-    if(kind MATCHES "/")
-      list(APPEND shared_kinds ${PROJECT_SOURCE_DIR}/${kind})
-    elseif(kind)
-      list(APPEND kinds ${chapter})
+    get_chapter(${program} DIRECTORY KIND)
+    get_property(variants TARGET chapter_${program} PROPERTY CHAPTER_KERNELS)
+    set(all_types "")
+    foreach(variant IN LISTS variants)
+      get_kernel(${variant} TYPES)
+      list(APPEND all_types ${types})
+    endforeach()
+    list(REMOVE_DUPLICATES all_types)
+    list(REMOVE_ITEM all_types fp16)
+    get_kernel(kernel_${program} GPUS PTX)
+    declare_kernel(${directory} "" ${directory}/kernel.cu TARGET live_${program} TYPES ${all_types}
+      GPUS ${gpus} PTX ${ptx} STEP true TRACED true)
+    list(APPEND registered live_${program})
+    if(kind MATCHES "^${directory}/")
+      list(APPEND kinds ${directory})
       list(APPEND sources ${kernels}/${program}/kind.c)
+    elseif(kind)
+      list(APPEND shared_kinds ${PROJECT_SOURCE_DIR}/${kind})
     endif()
-    file(GLOB more CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${chapter}/*.cu
-      ${PROJECT_SOURCE_DIR}/${chapter}/*.[ch] ${PROJECT_SOURCE_DIR}/${chapter}/*.md)
+    file(GLOB more CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${directory}/*.cu
+      ${PROJECT_SOURCE_DIR}/${directory}/*.[ch] ${PROJECT_SOURCE_DIR}/${directory}/*.md)
     list(APPEND plain ${more})
   endforeach()
 
@@ -61,22 +60,24 @@ function(add_live_book page)
     ../tools/book/book_text.sh)
   list(TRANSFORM generator PREPEND ${here}/)
   file(GLOB more CONFIGURE_DEPENDS part_*.py answers/*.diff
-    ${PROJECT_SOURCE_DIR}/common/tools/mutants/*.py ${PROJECT_SOURCE_DIR}/common/tools/book/*.py
+    ${PROJECT_SOURCE_DIR}/common/breaks/*.py ${PROJECT_SOURCE_DIR}/common/tools/mutants/*.py
+    ${PROJECT_SOURCE_DIR}/common/tools/book/*.py ${house}/breaks/*.py
     ${house}/tools/mutants/*.py ${PROJECT_SOURCE_DIR}/common/building_blocks/*.h
     ${house}/building_blocks/*.h ${pages}/*.md ${pages}/docs/*.md ${pages}/docs/questions/*.md)
-  list(APPEND plain ${more} ${HOPPER_COMMITS})
+  list(APPEND plain ${more} ${HOPPER_COMMITS} ${PROJECT_BINARY_DIR}/kernels.json)
   # A page that is edited changes nothing here, unless it breaks a kernel: what is the same is not
   # written, and what is made of it is not made again.
   add_custom_command(
     OUTPUT ${live}/kernels.stamp
     BYPRODUCTS ${sources} ${kernels}/switches.c ${kernels}/switches.h ${kernels}/live.json
                ${kernels}/shown.json
-    COMMAND ${Python3_EXECUTABLE} ${here}/switches.py ${PROJECT_SOURCE_DIR} ${kernels} ${with_types}
+    COMMAND ${Python3_EXECUTABLE} ${here}/switches.py ${PROJECT_SOURCE_DIR} ${kernels}
+            ${PROJECT_BINARY_DIR}/kernels.json ${programs}
     COMMAND ${CMAKE_COMMAND} -E touch ${live}/kernels.stamp
     DEPENDS ${generator} ${plain}
     COMMENT "Switches on the kernels' synchronizing lines" VERBATIM)
   add_custom_target(live_kernels${ARG_NAME} DEPENDS ${live}/kernels.stamp)
-  write_registry(${live}/registry.c true "${rows}")
+  write_registry(${live}/registry.c "${registered}" TOUR RECORDED_BY sim)
 
   # ---- the program ----
 
@@ -172,14 +173,14 @@ function(add_live_book page)
   # ---- the page ----
 
   set(out ${PROJECT_BINARY_DIR}/live/${page}.html)
-  set(debugging ${PROJECT_SOURCE_DIR}/docs/debugging.md)
-  file(GLOB texts CONFIGURE_DEPENDS ${here}/*.py ${here}/page/*)
+  file(GLOB texts CONFIGURE_DEPENDS ${here}/*.py ${here}/page/* ${PROJECT_SOURCE_DIR}/common/breaks/*)
   add_custom_command(OUTPUT ${out}
-    COMMAND ${Python3_EXECUTABLE} ${here}/live_page.py ${kernels}/live.json ${debugging} ${live}
+    COMMAND ${Python3_EXECUTABLE} ${here}/live_page.py ${kernels}/live.json ${live}
             ${ARG_BEGIN} ${out} ${ARG_CASES}
-    DEPENDS ${texts} ${ARG_CASES} ${debugging} ${ARG_BEGIN}
+    DEPENDS ${texts} ${ARG_CASES} ${ARG_BEGIN}
             ${kernels}/live.json ${live}/module.js ${live}/module.wasm
+            ${PROJECT_BINARY_DIR}/live/judge.wasm
     COMMENT "The live page ${page}.html" VERBATIM)
   add_custom_target(live_page${ARG_NAME} DEPENDS ${out})
-  add_dependencies(live_page${ARG_NAME} ${module})
+  add_dependencies(live_page${ARG_NAME} ${module} live_judge)
 endfunction()

@@ -35,7 +35,7 @@ endfunction()
 # What no page asks for: --check with its processes, --help, the option that an unknown one is like,
 # times, --explain. A module has no such functions: a call ends the run with the name of the missing
 # one.
-set(module_lacks harness/check harness/branches harness/help harness/near harness/timing
+set(module_lacks harness/check harness/branches harness/help harness/nearest_name harness/timing
   harness/timed_experiment harness/statistics timeline/explain)
 
 # The target live_libraries: what every module is linked with. The global property of this name has

@@ -9,8 +9,8 @@ A case is a kernel with some of its calls switched off, a run, and a question:
     catch     the run passes although a line is missing: find one that does not.
 
 cases.json holds what find_cases.py has found by running, predictions.py,
-choices.py and exercises.py what is written by hand; a test runs every case again. The texts of what was found are made here, from the kernel's comments,
-from docs/debugging.md and from what the simulator reports.
+choices.py and exercises.py what is written by hand; a test runs every case again. The texts of what was
+found are made here, from the kernel's comments, and from what reports mean (breaks/hazards.py).
 """
 
 import json
@@ -18,28 +18,11 @@ import os
 import re
 
 import written
-from simulate import VERIFIED, WRONG, run_text
+import hazards
+from report import VERIFIED, WRONG
+from simulate import run_text
 
-# What a GPU may show of it, by the rules of the PTX ISA: inferred, not measured.
-RACE = "D may be right in a hundred runs and wrong in the next, in another tile each time."
-HANGS = "The kernel does not end, no error is reported, and D is never complete."
-SYMPTOMS = {
-    "deadlock": HANGS,
-    "endless": HANGS,
-    "exit-before-remote-arrival": "The kernel ends with an error, or hangs, but not in every run.",
-    "exit-in-flight": "D is right, mostly. Now and then another CTA's tile is wrong.",
-    "mbarrier-arrivals": "The kernel hangs, or D is wrong: phases end too early.",
-    "mbarrier-init-order": "The kernel hangs now and then, or D is wrong.",
-    "mbarrier-uninitialized": "The kernel hangs, or D is wrong: what lay in shared memory before "
-                              "decides.",
-    "missing-fence-mbarrier-init": "Mostly D is right. Now and then the kernel hangs, or a tile is "
-                                   "wrong.",
-    "missing-wgmma-fence": "D may be right with one compiler and wrong with the next.",
-    "uninitialized-shared": "D is wrong, and what lay in shared memory before decides how.",
-    "uninitialized-registers": "D is wrong, and what the registers held before decides how.",
-    "unwaited-store": "D is right, mostly. Now and then the end of a tile is wrong.",
-    WRONG: "D is wrong in every run, in the same elements.",
-}
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
 
 def read_json(path):
@@ -53,26 +36,6 @@ def switches_of(live, chapter):
 
 
 # ---- texts ----
-
-def plain(text):
-    """Markdown without its marks."""
-    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
-    return text.replace("`", "").replace("*", "").strip()
-
-
-def read_verdicts(path):
-    """The table of docs/debugging.md: {verdict: {means, cure}}."""
-    with open(path, encoding="utf-8") as file:
-        rows = re.findall(r"^\| (<a id=.*?) \| (.*?) \| (.*?) \|$", file.read(), re.M)
-    found = {"deadlock": {
-        "means": "nothing is under way, and every thread waits for something that no thread will do",
-        "cure": "read which phase of which barrier the threads wait for, and what that phase lacks: "
-                "arrivals or bytes"}}
-    for names, means, cure in rows:
-        for name in re.findall(r'id="([\w-]+)"', names):
-            found.setdefault(name, {"means": plain(means), "cure": plain(cure)})
-    return found
-
 
 def comment_at(source, line):
     """The comment above this line, or at its end: why the call is there."""
@@ -131,7 +94,7 @@ def told_find(case, live, verdicts):
     return {
         "title": f"Find the line, chapter {case['chapter'][:2]}",
         "task": f"One line of this kernel, or of a header, was left out of the program. What a GPU "
-                f"may show (inferred): {SYMPTOMS.get(case['verdict'], RACE)} Which line is it?",
+                f"may show (inferred): {hazards.shows(case['verdict'])} Which line is it?",
         "hints": [f"The simulator calls it {case['verdict']}: {means}",
                   "The report is shown now. It names the lines that collide, or where threads wait."
                   if rule else "The result is shown now: which elements of D are wrong?"],
@@ -231,10 +194,10 @@ def numbered(recorded, live):
     return case
 
 
-def load(live_path, debugging_path, recorded_path=None):
+def load(live_path, recorded_path=None):
     """Everything that the page and the program need: the sources, the switches, what the verdicts
     mean, and the cases, if some are recorded."""
-    live, verdicts = read_json(live_path), read_verdicts(debugging_path)
+    live, verdicts = read_json(live_path), hazards.verdicts()
     found = []
     if not recorded_path:
         return dict(live, cases=[], verdicts=verdicts)
@@ -247,12 +210,24 @@ def load(live_path, debugging_path, recorded_path=None):
         case |= TOLD[case["kind"]](case, live, verdicts)
         case["explanation"] = explanation_of(case, live, verdicts)
         found.append(case)
-    root = os.path.join(os.path.dirname(debugging_path), "..")
-    found += written.cases(live, root)
-    return dict(live, cases=sorted(found, key=place_in_order), verdicts=verdicts)
+    found += written.cases(live, ROOT)
+    return dict(live, cases=sorted(map(with_rule, found), key=place_in_order), verdicts=verdicts)
+
+
+def with_rule(case):
+    """By which rule an answer is judged, and the numbers of the right ones (breaks/judge.h): calls,
+    or places among the choices."""
+    rule, right = {
+        "find": lambda: ("named", case["off"]),
+        "predict": lambda: ("named", [case["choices"].index(case["answer"])]),
+        "mend": lambda: ("repaired", [i for i, one in enumerate(case["choices"]) if one.get("right")]),
+        "choose": lambda: (case["want"], []),
+        "catch": lambda: ("caught", []),
+    }[case["kind"]]()
+    return dict(case, rule=rule, right=right)
 
 
 def place_in_order(case):
-    """By chapter; in a chapter from what is read off the kernel to what takes several steps."""
-    kinds = ("predict", "choose", "find", "mend", "catch")
+    """By chapter; in a chapter a line to find comes first, and exercises last."""
+    kinds = ("find", "predict", "choose", "mend", "catch")
     return case["chapter"], "text" in case, kinds.index(case["kind"]), "asks" not in case

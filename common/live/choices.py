@@ -1,5 +1,5 @@
 """choices.py: cases in which the reader chooses. What is offered runs, and `want` says which is right:
-the one with the fewest or the most simulated cycles, or the only one whose run fails. Each says why
+the one with the fewest or the most simulated cycles, or, `alone`, the only one whose run fails. Each says why
 it comes out as it does. Those that are named -e are exercises of the chapters (exercises.py). A test
 runs every choice.
 """
@@ -87,7 +87,7 @@ CHOICES = [
                "A second consumer hides a drain. Does it hide a load that is late for both?"],
      "why": "Another warpgroup hides what one warpgroup waits for. It does not hide what both wait "
             "for."},
-    {"id": "07-c2", "want": "fails", "run": {},
+    {"id": "07-c2", "want": "alone", "run": {},
      "off": "07_warp_specialized/kernel.cu|consumer|release_stage(shared, &release);|0",
      "task": "The consumers never release a stage within the main loop: the call in line LINE is off. "
              "Choose the k that shows it.",

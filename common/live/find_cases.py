@@ -13,6 +13,7 @@ import sys
 sys.dont_write_bytecode = True
 import cases
 import simulate
+import report
 
 # Where the usual run passes: tiles after one another on one SM, everything as late as can be.
 LATER = [dict(simulate.USUAL, m=256, n=512, k=512, sms=1, schedule="late"),
@@ -22,7 +23,7 @@ LATER = [dict(simulate.USUAL, m=256, n=512, k=512, sms=1, schedule="late"),
 
 
 def first_failing(results, runs):
-    return next((run for run, (code, _) in zip(runs, results) if code != simulate.EXIT_VERIFIED), None)
+    return next((run for run, (code, _) in zip(runs, results) if code != report.EXIT_VERIFIED), None)
 
 
 def candidates(live, command, chapter):
@@ -40,7 +41,7 @@ def candidates(live, command, chapter):
 
 def choices_of(verdict, all_verdicts):
     """The verdict among three others that lines of the same chapter lead to."""
-    usual = ["deadlock", "data-race", simulate.VERIFIED, simulate.WRONG]
+    usual = ["deadlock", "data-race", report.VERIFIED, report.WRONG]
     others = [one for one in dict.fromkeys(all_verdicts + usual) if one != verdict]
     return sorted([verdict, *others[:3]])
 
@@ -50,17 +51,17 @@ def cases_of(live, command, chapter, known):
     most_predictions = 5
     found = []
     tried = candidates(live, command, chapter)
-    failing = [simulate.verdict_of(*results[0]) for _, _, results in tried]
+    failing = [report.verdict_of(*results[0]) for _, _, results in tried]
     for switch, runs, results in tried:
         run = first_failing(results, runs)
         if run is None:
             continue
         result = results[runs.index(run)]
         base = {"chapter": chapter, "run": run, "off": [switch["key"]],
-                "verdict": simulate.verdict_of(*result)}
+                "verdict": report.verdict_of(*result)}
         place = runs.index(run)
         same = [other for other, _, answers in tried
-                if simulate.looks_like(*answers[place]) == simulate.looks_like(*result)]
+                if report.looks_like(*answers[place]) == report.looks_like(*result)]
         if len(same) == 1:
             found.append(dict(base, kind="find"))
         if place > 0:
@@ -87,8 +88,8 @@ def mends_of(live, command, chapter):
         off = [keys[key] for key in choice["off"]]
         for run in runs:
             result = simulate.run_case(command, chapter, run, off, numbers.get(choice["version"], -1))
-            if result[0] != simulate.EXIT_VERIFIED:
-                return dict(choice, run=run), simulate.verdict_of(*result)
+            if result[0] != report.EXIT_VERIFIED:
+                return dict(choice, run=run), report.verdict_of(*result)
         return None
 
     for repair in live["repairs"]:

@@ -4,7 +4,7 @@
  *
  * The tile has 64 lines of 64 elements of 16 bits. A line is a row of m if the tile is K-major, and
  * a step of k if it is MN-major. Lines are `pitch` bytes apart; what is longer goes on in the next
- * slab, behind all lines. A chunk is 16 bytes of a line.
+ * panel, behind all lines. A chunk is 16 bytes of a line.
  */
 #include "sim/models/banks.h"
 #include "sim/models/descriptor.h"
@@ -22,7 +22,7 @@ static uint32_t wavefronts(const uint64_t address[32]) {
 
 /* Before the XOR. */
 uint32_t tile_linear(uint32_t base, uint32_t pitch, uint32_t line, uint32_t chunk) {
-    const uint32_t chunks = pitch / CHUNK; /* of a slab */
+    const uint32_t chunks = pitch / CHUNK; /* of a panel */
     return base + (chunk / chunks * LINES + line) * pitch + chunk % chunks * CHUNK;
 }
 
@@ -31,7 +31,7 @@ uint32_t tile_address(enum gemm_swizzle swizzle, uint32_t base, uint32_t pitch, 
     return swizzle_address(tile_linear(base, pitch, line, chunk), swizzle);
 }
 
-/* Where the 16 lines of the slab begin in which this chunk lies. */
+/* Where the 16 lines of the panel begin in which this chunk lies. */
 uint32_t tile_window(uint32_t base, uint32_t pitch, uint32_t line, uint32_t chunk) {
     return tile_linear(base, pitch, line / STEP * STEP, chunk / (pitch / CHUNK) * (pitch / CHUNK));
 }

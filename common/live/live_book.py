@@ -6,6 +6,7 @@ Their texts are the book's (tools/book/book_text.sh), whatever a reader has made
 """
 
 import importlib
+import json
 import os
 import re
 import subprocess
@@ -30,12 +31,12 @@ class Chapter:
     types: dict  # of choices with another one: {name: type}
 
 
-def chapter_of(argument):
-    """beyond/15_grouped_gemm=bf16,fp8:e4m3"""
-    path, types = argument.split("=")
-    words = [word.split(":") for word in types.split(",")]
-    return Chapter(os.path.basename(path), next(word[0] for word in words if len(word) == 1),
-                   dict(word for word in words if len(word) == 2))
+def chapter_of(name, kernels):
+    """kernels: those of kernels.json."""
+    types = {kernel["variant"]: next(one for one in kernel["types"] if one != "fp16")
+             for kernel in kernels if os.path.basename(kernel["chapter"]) == name}
+    own = types.pop(None)
+    return Chapter(name, own, {variant: one for variant, one in types.items() if one != own})
 
 
 def book_text(root, path):
@@ -50,16 +51,18 @@ def edited_files(root):
 
 
 class LiveBook:
-    """arguments: a chapter each, as chapter_of() has it."""
+    """kernels: the path of kernels.json; names: the chapters'."""
 
-    def __init__(self, root, arguments):
-        self.root, self.arguments = root, arguments
-        self.house = House(root, os.path.dirname(arguments[0].split("=")[0]))
+    def __init__(self, root, kernels, names):
+        self.root, self.names = root, names
+        with open(kernels, encoding="utf-8") as file:
+            known = json.load(file)
+        self.house = House(root, next(kernel["house"] for kernel in known
+                                      if os.path.basename(kernel["chapter"]) == names[0]))
         if self.house.name:
             sys.path.append(os.path.join(root, self.house.name, "live"))
         self.lists = importlib.import_module(LISTS[self.house.name])
-        self.chapters = [chapter_of(argument) for argument in arguments]
-        self.names = [chapter.name for chapter in self.chapters]
+        self.chapters = [chapter_of(name, known) for name in names]
         self.read = {}
         names = [name for chapter in self.chapters for kernel in self.kernels_of(chapter)
                  for name in self.files_of(kernel)]

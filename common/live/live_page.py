@@ -1,8 +1,8 @@
-"""live_page.py LIVE.JSON DEBUGGING.MD MODULE_DIRECTORY BEGIN.HTML OUT [CASES.JSON]: a live page, one
+"""live_page.py LIVE.JSON MODULE_DIRECTORY BEGIN.HTML OUT [CASES.JSON]: a live page, one
 file.
 
-It has the module (module.js, module.wasm, packed), the kernels and their switches, what
-docs/debugging.md says of each verdict, and the cases of the practice, if there are any.
+It has the module (module.js, module.wasm, packed), the kernels and their switches, what each verdict
+means, and the cases of the practice, if there are any.
 """
 
 import os
@@ -14,11 +14,11 @@ import cases
 import one_file
 import simulate
 
-SCRIPTS = ("simulator", "text", "versions", "source", "address", "reported", "result", "checks",
+SCRIPTS = ("simulator", "judge", "text", "versions", "source", "address", "reported", "result", "checks",
            "predict")
 
 # What only the program and the tests need.
-LEFT_OUT = {"switches": ("key", "function"), "chapters": ("type",), "cases": ("verdict", "asks", "call", "asked", "bands", "edit")}
+LEFT_OUT = {"switches": ("key", "function"), "chapters": ("type",), "cases": ("verdict", "asks", "call", "asked", "bands", "edit", "answer", "want")}
 
 
 def moved(line, edits):
@@ -70,6 +70,8 @@ def smaller(book):
             usual = runs[part.get("chapter", case["chapter"])]
             part["run"] = {name: value for name, value in part["run"].items()
                            if usual[name] != value}
+            if part is not case:
+                part.pop("right", None)
     book["versions"] = [without(one, "needs") for one in book["versions"]]
     for version in book["versions"]:
         version["lines"] = {file: lines_told(version, file, book["switches"])
@@ -82,9 +84,9 @@ def smaller(book):
 
 
 def main():
-    live, debugging, module, begin, out, *recorded = sys.argv[1:]
+    live, module, begin, out, *recorded = sys.argv[1:]
     module = os.path.join(module, "module")
-    book = cases.load(live, debugging, *recorded)
+    book = cases.load(live, *recorded)
     book["verdicts"] = one_file.reportable(book["verdicts"], module)
     begin = one_file.read(begin).rstrip()
     marks = {"@TITLE@": re.search(r"<h1>(.*)</h1>", begin).group(1), "@PRACTICE@": ""}

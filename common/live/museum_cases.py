@@ -3,9 +3,9 @@
 A case is the broken form of an exhibit without what gives it away: its comments, the lines of the
 preprocessor and the form that is right. Asked is the line that is wrong, or the line before which one
 is missing, and then the rule: what the simulator reports. Which line that is follows from the exhibit,
-what is reported and what is known of it from docs/museum.md, what a GPU shows from docs/results.
-museum_reasons.py says what the kernel is for and, of the lines that mislead, why it is not they; of any
-other line the reason is what its wrapper does, by the wrapper's header.
+what it is about and what is reported from its head (breaks/exhibits.py), what a GPU shows from
+docs/results. museum_reasons.py says of the lines that mislead why it is not they; of any other line the
+reason is what its wrapper does, by the wrapper's header.
 """
 
 import glob
@@ -15,8 +15,10 @@ import re
 import sys
 
 import cases
+import exhibits
+import hazards
+import report
 from museum_reasons import EXHIBITS
-from simulate import HAZARD, PLACE
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "tools", "museum"))
@@ -44,21 +46,6 @@ for SIZE in ("b32", "b128"):
 
 
 # ---- what the book says of an exhibit ----
-
-def told(root):
-    """{exhibit: its title, its story, the project, the symptom there, and what the program is asked
-    for and answers}: docs/museum.md."""
-    with open(os.path.join(root, museum_page.PAGE), encoding="utf-8") as file:
-        sections = re.findall(r"^### (\d\d [^\n]*)\n\n(.*?)\n\n(.*?)^<!-- museum: (\w+)(.*?)^<!-- end",
-                              file.read(), re.M | re.S)
-    return {name: {
-        "title": title, "story": cases.plain(" ".join(story.split())),
-        "project": re.search(r"\*\*(.+?)\*\*", story).group(1),
-        "symptom": cases.plain(re.search(r"\*Symptom\*: (.+?)[.;](?: |$)", " ".join(more.split())).group(1)),
-        "options": re.search(r"^\$ build/sim/museum \w+ broken (.*)", shown, re.M).group(1).split(),
-        "verdict": HAZARD.search(shown).group(1),
-    } for title, story, more, name, shown in sections}
-
 
 def seen_on_gpus(root):
     """{exhibit: what became of its broken form}: docs/results/*museum.tsv."""
@@ -102,8 +89,7 @@ def without_accusation(text):
 
 def read_forms(root, name):
     """[(sign, text, line in the file)], from the constants to the end of the kernel."""
-    with open(os.path.join(root, museum_page.FOLDER, f"{name}.cu"), encoding="utf-8") as file:
-        rows = museum_page.read_lines(file.read())
+    rows = exhibits.read_lines(exhibits.source_of(root, name))
     rows = [(sign, without_accusation(text), number) for sign, text, number in rows
             if without_accusation(text) or "/*" not in text]
     first = next(i for i, (_, text, _) in enumerate(rows) if text.startswith("enum {"))
@@ -168,7 +154,7 @@ def accused_in(source):
 
 
 def case_of(name, about, root, wrappers):
-    texts, rows = EXHIBITS[name], read_forms(root, name)
+    texts, rows, options = EXHIBITS.get(name, {}), read_forms(root, name), about["run"].split()
     lines = [text for sign, text, _ in rows if sign != "+"]
     begins = statements(lines)
     asked, right = answer_in(rows)
@@ -184,29 +170,31 @@ def case_of(name, about, root, wrappers):
         "numbers": [number for sign, _, number in rows if sign != "+"],
         # Of each line: why it is not the one; "" of the one, None of those that are no code.
         "says": [said.get(begin) for begin in begins],
-        "asked": asked, "right": right, "early": sorted(early),
-        "task": f"{texts['does']} {symptom}{ASKED[asked]}",
-        "options": about["options"], "verdict": about["verdict"],
-        "run": dict(zip((option[2:].replace("schedule-", "") for option in about["options"][::2]),
-                        about["options"][1::2])),
-        "diff": museum_page.diff_of(os.path.join(root, museum_page.FOLDER, f"{name}.cu")),
+        "asked": asked, "rule": "named", "right": [right], "early": sorted(early),
+        "task": f"{about['does']} {symptom}{ASKED[asked]}",
+        "options": options, "verdict": about["reports"],
+        "run": dict(zip((option[2:].replace("schedule-", "") for option in options[::2]),
+                        options[1::2])),
+        "diff": exhibits.diff_of(exhibits.source_of(root, name)),
     }
 
 
-def load(root, verdicts):
-    """The cases, and what docs/museum.md tells of every exhibit."""
-    about, seen, wrappers = told(root), seen_on_gpus(root), read_wrappers(root)
-    rules = sorted({about[name]["verdict"] for name in EXHIBITS})
+def load(root):
+    """The cases, and the exhibits with what the book says of them."""
+    about, verdicts = exhibits.read(root), hazards.verdicts()
+    seen, wrappers = seen_on_gpus(root), read_wrappers(root)
+    asked = [name for name in about if "does" in about[name]]
+    rules = sorted({about[name]["reports"] for name in asked})
     found = []
-    for name in sorted(EXHIBITS):
+    for name in asked:
         case = case_of(name, dict(about[name], seen=seen.get(name, "")), root, wrappers)
-        with open(os.path.join(root, museum_page.FOLDER, f"{name}.cu"), encoding="utf-8") as file:
-            accused = accused_in(file.read())
+        accused = accused_in(exhibits.source_of(root, name))
         verdict, rule = case["verdict"], verdicts[case["verdict"]]
         offered = rules_for(name, verdict, [one for one in rules if one not in accused])
         means = {one: cases.ended(verdicts[one]["means"]) for one in offered}
         case["rules"] = {one: "" if one == verdict else f"That would mean: {means[one]}"
                          for one in offered}
+        case["right_rule"] = [offered.index(verdict)]
         case["hints"] = [f"The simulator calls it {verdict}: {means[verdict]}", "The report is shown now. "
                          "It names the lines that collide, or where threads wait."]
         case["explanation"] = (f"{about[name]['story']} The rule, {verdict}: {means[verdict]} The usual "
@@ -215,7 +203,7 @@ def load(root, verdicts):
     return found, about
 
 
-def as_shown(case, report):
+def as_shown(case, said):
     """The report with the lines' numbers as the case shows them."""
     shown = {str(number): str(i + 1) for i, number in enumerate(case["numbers"])}
-    return PLACE.sub(lambda place: f"{place[1]}:{shown.get(place[2], place[2])}", report)
+    return report.PLACE.sub(lambda place: f"{place[1]}:{shown.get(place[2], place[2])}", said)

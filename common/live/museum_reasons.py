@@ -1,13 +1,11 @@
-"""museum_reasons.py: of each exhibit that the practice asks about, what its kernel is for, and why a line
-that looks like the mistake is not it. Lines are told by a part of their text.
+"""museum_reasons.py: of each exhibit that the practice asks about, why a line that looks like the mistake
+is not it. Lines are told by a part of their text.
 
 `early`: before these lines what is missing would help as well; asked is the last line.
 """
 
 EXHIBITS = {
     "01_empty_sequence": {
-        "does": "Each CTA adds the tiles of a sequence to a state in shared memory, and the TMA "
-                "stores the state.",
         "not": {
             "for (int tile = 1":
                 "After the barrier it is too late: a thread's fence comes before the barrier that "
@@ -22,8 +20,6 @@ EXHIBITS = {
         },
     },
     "02_refill_after_reads": {
-        "does": "A warp takes tiles from a stage in shared memory: the TMA fills it, the lanes "
-                "read it, the TMA refills it.",
         "not": {
             "mbarrier_arrive_expect_tx(":
                 "Only lane 0 comes here, and after the barrier. What orders the reads of the other "
@@ -45,8 +41,6 @@ EXHIBITS = {
         },
     },
     "04_parity_of_the_loop": {
-        "does": "The TMA copies one tile after the other into a place of its own, each with a "
-                "barrier of its own.",
         "not": {
             "mbarrier_init(":
                 "Each barrier expects one arrival, of the thread that announces the bytes. That is "
@@ -63,8 +57,6 @@ EXHIBITS = {
         },
     },
     "05_ring_parity": {
-        "does": "Thread 0 loads tiles into a ring of three stages. Warp 1 reads them and arrives "
-                "on the barrier done.",
         "not": {
             "mbarrier_wait(landed, k / STAGES % 2)":
                 "A stage's own barrier completes a phase once in STAGES tiles, so this parity is "
@@ -81,8 +73,6 @@ EXHIBITS = {
         },
     },
     "06_second_tile": {
-        "does": "A persistent CTA computes two tiles of three k-tiles each; the k-tiles go through "
-                "a ring of two stages.",
         "not": {
             "const int stage = turn % STAGES":
                 "Both follow from turn as they should, if turn counts what the barriers have seen.",
@@ -100,8 +90,6 @@ EXHIBITS = {
         },
     },
     "08_flips_on_empty": {
-        "does": "Thread 0 loads tiles into one stage, warp 1 reads them. The second of three tiles "
-                "is empty: nothing is loaded, and nothing is awaited.",
         "not": {
             "            phase ^= 1;":
                 "The producer flips its own phase with every tile that it loads. That is right.",
@@ -117,8 +105,6 @@ EXHIBITS = {
         },
     },
     "10_one_store_too_many": {
-        "does": "One thread copies tiles through a ring of two stages: the TMA loads a stage, then "
-                "stores it.",
         "not": {
             "mbarrier_wait(landed":
                 "It waits for the load into this stage, with the parity of the round before. That "
@@ -134,8 +120,6 @@ EXHIBITS = {
         },
     },
     "11_clamped_bytes": {
-        "does": "A CTA loads the last tile, half of whose rows lie below the matrix, and copies "
-                "those that exist.",
         "not": {
             "const int rows": "It is the number of rows that exist. What uses it?",
             "mbarrier_wait(": "Here all threads wait, for bytes that do not match those announced.",
@@ -148,9 +132,6 @@ EXHIBITS = {
         },
     },
     "12_pair_across_groups": {
-        "does": "The tiles of two groups, three and five, are numbered consecutively; two CTAs of "
-                "a cluster have neighbouring tiles. If both need the same box, rank 0 loads it for "
-                "both.",
         "not": {
             "if (!together)":
                 "Each CTA loads for itself if the two do not share. Do they agree on that?",
@@ -167,8 +148,6 @@ EXHIBITS = {
         },
     },
     "13_arrives_again": {
-        "does": "Two warps go from tile to tile and meet at the end of each. Warp 0 has nothing to "
-                "compute.",
         "not": {
             "            named_barrier_sync(TILE_ENDS, THREADS);":
                 "Warp 1 arrives once for each tile, and waits. That is right.",
@@ -178,8 +157,6 @@ EXHIBITS = {
         },
     },
     "14_two_warps_expected": {
-        "does": "Four warps load, and a fifth waits at a named barrier until all of them have "
-                "begun.",
         "not": {
             "enum { LOADERS": "Four loaders and one warp that waits: five warps. That is right.",
             "named_barrier_arrive(":
@@ -194,8 +171,6 @@ EXHIBITS = {
         },
     },
     "15_owner_returns": {
-        "does": "CTA 0 does an atomic operation for its cluster, and all CTAs read the result in "
-                "its shared memory.",
         "not": {
             "    cluster_sync();":
                 "This barrier orders the write before the reads of the peers. Before it there is "
@@ -213,8 +188,6 @@ EXHIBITS = {
         },
     },
     "16_departed_peer": {
-        "does": "Two CTAs share tiles: rank 0 loads each into both, and both arrive on its barrier "
-                "empty when they are done with it.",
         "not": {
             "mbarrier_arrive_remote(":
                 "This arrival may come too late: its target has left. Before it nothing helps; the "
@@ -233,8 +206,6 @@ EXHIBITS = {
         },
     },
     "17_next_fragment": {
-        "does": "A warpgroup multiplies three k-tiles; A goes from shared memory to registers, B "
-                "stays in shared memory.",
         "not": {
             "ldmatrix_x4(":
                 "This load overwrites registers that a wgmma may still read. What should have come "
@@ -249,8 +220,6 @@ EXHIBITS = {
         },
     },
     "18_metadata_in_the_stage": {
-        "does": "Thread 0 determines which tile the CTA works on, tells the others through shared "
-                "memory, and starts the first load.",
         "not": {
             "st_shared_b32(":
                 "The tile's number is written before the barrier. That is right. Where does it "
@@ -267,7 +236,6 @@ EXHIBITS = {
         },
     },
     "20_memory_of_a_barrier": {
-        "does": "A warp waits for a copy. Then the memory of its barrier is used for a number.",
         "not": {
             "const uint32_t seven": "Here the number is read. It was written earlier.",
             "} place;":
@@ -277,8 +245,6 @@ EXHIBITS = {
         },
     },
     "22_read_is_not_written": {
-        "does": "CTA 0 stores a box by the TMA and raises a flag. CTA 1 sees the flag and reads "
-                "the box.",
         "not": {
             "fence_proxy_async()":
                 "The box is written by ordinary stores, and every thread fences them before the "
@@ -293,8 +259,6 @@ EXHIBITS = {
         },
     },
     "23_semaphore_alone": {
-        "does": "CTA 0 leaves partial sums in global memory and passes the turn on. CTA 1 waits "
-                "for its turn and reads them.",
         "not": {
             "ld_global_acquire(":
                 "It acquires what the semaphore releases. Does it release anything?",
@@ -309,8 +273,6 @@ EXHIBITS = {
         },
     },
     "25_one_lane_arrives": {
-        "does": "The lanes of one warp store weights to shared memory, and one of them tells the "
-                "four warps that compute.",
         "not": {
             "mbarrier_init(": "One lane arrives, so one arrival is right.",
             "mbarrier_wait(": "It acquires what the arrival releases. Of how many lanes?",
@@ -324,8 +286,6 @@ EXHIBITS = {
         },
     },
     "27_load_in_flight": {
-        "does": "One thread multiplies two tiles, one after the other, into the same columns of "
-                "tensor memory. A warpgroup loads each tile's sums and stores them.",
         "not": {
             "mbarrier_init(&shared->empty":
                 "Each of the 128 readers arrives once for each tile. That is right.",
@@ -343,7 +303,6 @@ EXHIBITS = {
         },
     },
     "28_before_the_peer": {
-        "does": "The two CTAs of a pair allocate columns of tensor memory together, and free them.",
         "not": {
             "const uint32_t sums": "The address is read behind a barrier. That is right.",
             "tcgen05_dealloc(": "Here both CTAs have long begun.",
@@ -351,8 +310,6 @@ EXHIBITS = {
         "early": {"SHARED_MEMORY(": "It would help, too, and the next line is the latest."},
     },
     "29_answer_after_release": {
-        "does": "One thread asks the hardware for the next tile, and a warp copies the tiles. The "
-                "answers have one place in shared memory.",
         "not": {
             "cluster_try_cancel(":
                 "This write collides with a read. Which arrival told the thread that the place is "
@@ -366,7 +323,6 @@ EXHIBITS = {
         },
     },
     "31_freed_before_the_peer": {
-        "does": "The two CTAs of a pair allocate columns of tensor memory together, and free them.",
         "not": {"tcgen05_alloc(": "Both CTAs have begun. That is right."},
         "early": {
             "__syncwarp(": "It would help, too. It may come later.",

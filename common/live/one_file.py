@@ -48,6 +48,7 @@ def write(out, template, module, data, scripts, more):
     fill(out, template, {
         "@STYLE@": style("live"),
         "@WASM@": packed(f"{module}.wasm"),
+        "@JUDGE@": packed(os.path.join(os.path.dirname(module), "..", "live", "judge.wasm")),
         "@MODULE@": packed(f"{module}.js"),
         "@WORKER@": script("worker"),
         "@DATA@": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),

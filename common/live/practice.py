@@ -9,7 +9,9 @@
                          of a choice; catch: the options of a run, such as
                          --m 256 --sms 1 --schedule late
     check CASE KERNEL.CU an exercise: the kernel with your edit, wherever the file lies
+    watch CASE KERNEL.CU the same, whenever the file is saved
     answer CASE          an exercise: what the edit may come to
+    reset [CHAPTER]      forgets what is solved
 
 Exit code: 0, 1 for a wrong answer, 2 for a wrong command, or one that answers nothing.
 """
@@ -23,17 +25,20 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 
 sys.dont_write_bytecode = True
 import cases
 import museum_cases
 import simulate
+import program as programs
+import report
 import versions
 import written
-from linked import Linker
 
 
-AROUND = 9  # lines shown before and behind a place that is to be mended
+AROUND = 9   # lines shown before and behind a place that is to be mended
+WATCH = 0.2  # seconds between looks at a file
 
 
 class Practice:
@@ -168,7 +173,36 @@ class Practice:
         self.keep()
         print(f"Yes. {case['explanation']}")
 
-    # ---- judges: None, or what is wrong with the answer ----
+    def watch(self, name, kernel):
+        """Checks the kernel now, and whenever it is saved, until it is right."""
+        if "edit" not in self.case(name):
+            usage(f"{name} asks for no edit")
+        seen = None
+        while True:
+            saved = os.path.exists(kernel) and os.stat(kernel).st_mtime_ns
+            if saved != seen:
+                try:
+                    return self.check(name, kernel)
+                except SystemExit as wrong:
+                    if wrong.code != 1:
+                        raise
+                print(f"Save {kernel} again, or end with Ctrl-C.\n", flush=True)
+                seen = saved
+            time.sleep(WATCH)
+
+    def reset(self, chapter=""):
+        """Forgets what is solved, and hints that were given."""
+        for case in self.cases_of(chapter):
+            for kept in (case["id"], f"{case['id']} hints"):
+                self.kept.pop(kept, None)
+        self.keep()
+        self.list(chapter)
+
+    # ---- None, or what is wrong with the answer ----
+
+    def judged(self, case, given, results=(), right=None):
+        return simulate.judged(self.program, case["rule"], given,
+                               case["right"] if right is None else right, results)
 
     def run(self, chapter, run, off, version=-1):
         return simulate.run_case(self.program, chapter, run, off, version)
@@ -180,17 +214,17 @@ class Practice:
 
     def check_exhibit(self, case, answer):
         line, *rule = answer
-        says = dict(enumerate(case["says"], 1)).get(int(line) if line.isdecimal() else 0)
-        if says is None:
+        number = int(line) - 1 if line.isdecimal() else -1
+        if not 0 <= number < len(case["lines"]) or case["says"][number] is None:
             return f"{line} is no line of code: name one from 1 to {len(case['lines'])}."
-        if says:
-            return says
+        if not self.judged(case, number):
+            return case["says"][number]
         if not rule:
             print(f"Line {line} it is. And what does the simulator report?\n"
                   f"Answer: check {case['id']} {line} {' | '.join(case['rules'])}")
             sys.exit(1)
-        choose_from(rule[0], case["rules"])
-        if case["rules"][rule[0]]:
+        given = choose_from(rule[0], list(case["rules"]))
+        if not self.judged(case, given, right=case["right_rule"]):
             return case["rules"][rule[0]]
         options = " ".join(case["options"])
         print("\n".join([*case["diff"], "", f"build/sim/museum {case['exhibit']} broken {options}", ""]))
@@ -206,21 +240,26 @@ class Practice:
                    f"{case['chapter']}")
         with tempfile.TemporaryDirectory() as directory:
             try:
-                program = self.linker.link(case["chapter"], kernel, directory, True)
+                program = self.link(case["chapter"], kernel, directory, True)
             except subprocess.CalledProcessError:
                 return "It does not compile."
             code, text = simulate.run_case([program], case["chapter"], case["run"], [])
-            wrong = in_short(code, text) if code else simulate.not_edited(
-                case, (self.program, -1), ([program], -1))
+            wrong = report.in_short(code, text) if code else simulate.not_edited(
+                self.program, case, (self.program, -1), ([program], -1))
             if wrong:
                 return f"With it: {wrong}."
             print("It does what it should. Now --check\u2026", flush=True)
-            program = self.linker.link(case["chapter"], kernel, directory, False)
-            done = subprocess.run([program, "--check"], capture_output=True, text=True, check=False)
-            if not done.returncode:
-                return None
-            return (done.stdout + done.stderr).replace(program, self.own_program(case)) + (
-                self.way_there(case, kernel))
+            program = self.link(case["chapter"], kernel, directory, False)
+            # Its progress and its report are on stderr.
+            done = subprocess.run([program, "--check"], stdout=subprocess.PIPE, text=True, check=False)
+            print(done.stdout.replace(program, self.own_program(case)), end="", flush=True)
+            return f"--check fails.{self.way_there(case, kernel)}" if done.returncode else None
+
+    def link(self, chapter, kernel, directory, tour):
+        """A CalledProcessError: the compiler's words have been shown."""
+        program = os.path.join(directory, "live")
+        subprocess.run(self.linker.command(chapter, kernel, program, tour=tour), check=True)
+        return program
 
     def own_program(self, case):
         return os.path.relpath(os.path.join(os.path.dirname(*self.program), case["chapter"]))
@@ -238,18 +277,17 @@ class Practice:
                  if cases.place_of(switch) == answer[0]]
         if not named:
             return f"{answer[0]} has no call that synchronizes: name the line where one begins."
-        if any(switch["number"] in case["off"] for switch in named):
+        if any(self.judged(case, switch["number"]) for switch in named):
             return None
         off = [named[0]["number"]]
         return (f"Without {named[0]['call']} it is another case: "
-                f"{in_short(*self.run(case['chapter'], case['run'], off))}.")
+                f"{report.in_short(*self.run(case['chapter'], case['run'], off))}.")
 
     def check_predict(self, case, answer):
-        given = " ".join(answer)
-        choose_from(given, case["choices"])
-        if given == case["answer"]:
+        given = choose_from(" ".join(answer), case["choices"])
+        if self.judged(case, given):
             return None
-        return case["reasons"].get(given) or "The report is another one."
+        return case["reasons"].get(case["choices"][given]) or "The report is another one."
 
     def check_choose(self, case, answer):
         chosen = chosen_of(case, answer)
@@ -257,7 +295,7 @@ class Practice:
                    for one in case["choices"]]
         says = [f"{one['text']}: {outcome_of(*result)}. {one['why']}"
                 for one, result in zip(case["choices"], results)]
-        if chosen != simulate.right_choice(case["want"], results):
+        if not self.judged(case, chosen, results):
             return says[chosen]
         print("\n".join(says))
         return None
@@ -265,10 +303,10 @@ class Practice:
     def check_mend(self, case, answer):
         chosen = chosen_of(case, answer)
         choice = case["choices"][chosen]
-        code, text = self.run(case["chapter"], choice["run"], choice["off"], choice["version"])
-        if not code and choice.get("right"):
+        result = self.run(case["chapter"], choice["run"], choice["off"], choice["version"])
+        if self.judged(case, chosen, [result]):
             return None
-        return f"With it: {in_short(code, text)} ({simulate.run_text(choice['run'])})."
+        return f"With it: {report.in_short(*result)} ({simulate.run_text(choice['run'])})."
 
     def check_catch(self, case, answer):
         parser = argparse.ArgumentParser(prog="check", add_help=False)
@@ -279,29 +317,25 @@ class Practice:
         run = dict(case["run"], **vars(parser.parse_args(answer)))
         if self.run(case["chapter"], run, [])[0]:
             return "The kernel as it is does not pass this run either."
-        code, _ = self.run(case["chapter"], run, case["off"])
-        return None if code else "This run passes. What could come in another order, or more often?"
-
-
-def in_short(code, text):
-    verdict, places = simulate.verdict_of(code, text), simulate.places_in(text)
-    return f"{verdict} at {', '.join(places)}" if places else verdict
+        if self.judged(case, 0, [self.run(case["chapter"], run, case["off"])]):
+            return None
+        return "This run passes. What could come in another order, or more often?"
 
 
 def outcome_of(code, text):
-    cycles = simulate.cycles_of(text)
-    return f"{cycles:,} simulated cycles" if cycles else in_short(code, text)
+    cycles = report.cycles_of(text)
+    return f"{cycles:,} simulated cycles" if cycles else report.in_short(code, text)
 
 
 def chosen_of(case, answer):
     """The index of a choice."""
-    choose_from(answer[0], [str(i + 1) for i in range(len(case["choices"]))])
-    return int(answer[0]) - 1
+    return choose_from(answer[0], [str(i + 1) for i in range(len(case["choices"]))])
 
 
 def choose_from(given, choices):
     if given not in choices:
         refuse(f"'{given}' is none of the choices: {' | '.join(choices)}")
+    return choices.index(given)
 
 
 def meant(word, words):
@@ -319,23 +353,24 @@ def usage(what):
 
 
 COMMANDS = {"list": (0, 1), "answer": (1, 1), "next": (0, 1), "show": (1, 1), "hint": (1, 1),
-            "check": (1, 99)}
+            "check": (1, 99), "watch": (2, 2), "reset": (0, 1)}
 
 
 def main():
-    live, recorded, debugging, compiler, libraries, program, progress, *words = sys.argv[1:]
+    live, recorded, compiler, libraries, program, progress, *words = sys.argv[1:]
     command, *arguments = words or [""]
     least, most = COMMANDS.get(command, (0, -1))
     if not least <= len(arguments) <= most:
         usage(f"{meant(command, COMMANDS)}choose a command" if command not in COMMANDS else
               f"{command}: too few or too many words behind it")
-    root = os.path.join(os.path.dirname(debugging), "..")
-    book = cases.load(live, debugging, recorded)
-    book["cases"] += museum_cases.load(root, book["verdicts"])[0]
-    practice = Practice(book, Linker(root, compiler, libraries), program, progress)
+    book = cases.load(live, recorded)
+    book["cases"] += museum_cases.load(cases.ROOT)[0]
+    practice = Practice(book, programs.quick_linker(cases.ROOT, compiler, libraries), program, progress)
     try:
         getattr(practice, command)(*arguments)
         sys.stdout.flush()
+    except KeyboardInterrupt:
+        sys.exit(1)
     except BrokenPipeError:  # the reader of a pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

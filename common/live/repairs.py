@@ -4,7 +4,7 @@ repairs."""
 
 import re
 
-import rules
+from edit import Rule
 
 # chapter, the call's line of code begins with, which of them, edits
 CALLS = (
@@ -40,10 +40,6 @@ CALLS = (
 )
 
 
-class DoesNotFit(Exception):
-    """A kernel lacks what an edit is about."""
-
-
 def calls(chapters):
     """(chapter, call): those of these chapters."""
     for call in CALLS:
@@ -51,15 +47,9 @@ def calls(chapters):
 
 
 def edits(source, call):
-    """The edits of one of CALLS."""
+    """The rules' edits for one of CALLS."""
     _, code, nth, whats = call
-    made = [edit for edit in rules.generated(source) if edit.code.startswith(code)]
-    lines = list(dict.fromkeys(edit.line for edit in made))
-    of_line = {edit.what: edit for edit in made if lines.index(edit.line) == nth}
-    missing = [what for what in whats if what not in of_line]
-    if missing:
-        raise DoesNotFit(f"{source.name} has no place for it ({missing[0]})")
-    return [of_line[what] for what in whats]
+    return [Rule(code, what, nth).found(source) for what in whats]
 
 
 def name_of(edit):

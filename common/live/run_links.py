@@ -1,5 +1,5 @@
 """run_links.py ROOT KERNELS: writes the links of the book to the live page. Behind every broken kernel that
-a page shows (tools/book/verdicts.py), and that the live page has, stands
+a page shows (breaks/shown_breaks.py), and that the live page has, stands
 
     [Run it](../docs/live.md#chapter=05&m=256&k=256&off=kernel.cu:150)
 

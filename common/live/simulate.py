@@ -1,15 +1,14 @@
-"""simulate.py: runs of the live book's program, and what they say."""
+"""simulate.py: runs of the live book's program."""
 
 import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 
-HAZARD = re.compile(r"^hazard: ([\w-]+): ((?:.*)(?:\n {4}.*)*)", re.M)
-PLACE = re.compile(r"([\w.]+/[\w.]+\.(?:cu|h)):(\d+)")
-VERIFIED, WRONG, FAILED = "verified", "wrong result", "exit code 1"
-EXIT_VERIFIED, EXIT_WRONG, EXIT_HAZARD = 0, 1, 4
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "breaks"))
+import report
 
 USUAL = {"m": 128, "n": 256, "k": 256, "sms": 4, "schedule": "time", "seed": 1,
          "input": "uniform", "iseed": 1}
@@ -48,64 +47,21 @@ def run_case(command, chapter, run, off, version=-1):
     return done.returncode, done.stdout + done.stderr
 
 
-def cycles_of(text):
-    """Of a run that was verified; under the schedules that have none, 0."""
-    found = re.search(r"yes \| +(\d+)", text)
-    return int(found.group(1)) if found else 0
-
-
-def verdict_of(code, text):
-    """Of a run, in one word or two; of several hazards the first."""
-    if code == EXIT_VERIFIED:
-        return VERIFIED
-    found = HAZARD.search(text)
-    if found:
-        return found.group(1)
-    return WRONG if WRONG in text or "wrote outside of" in text else FAILED
-
-
 def run_text(run):
     seed = f", seed {run['seed']}" if run["schedule"] == "random" else ""
     return (f"m {run['m']}, n {run['n']}, k {run['k']}, {run['sms']} SM{'s'[:run['sms'] != 1]}, "
             f"schedule {run['schedule']}{seed}")
 
 
-# ---- what a run looks like ----
+# ---- answers and numbers ----
 
-def places_of(report):
-    return list(dict.fromkeys(f"{file.split('/')[-1]}:{line}"
-                              for file, line in PLACE.findall(report)))
-
-
-def places_in(text):
-    """The lines that the first report names."""
-    found = HAZARD.search(text)
-    return places_of(found.group(2))[:4] if found else []
-
-
-def looks_like(code, text):
-    """What a reader can tell runs apart by: the verdicts, and the lines they name."""
-    return code, [(kind, places_of(report)) for kind, report in HAZARD.findall(text)], (
-        text if code == EXIT_WRONG else "")
-
-
-# ---- choices and numbers ----
-
-APART = 0.05  # so much at least lies between the right choice and the next
-
-
-def right_choice(want, results):
-    """The index of the one that is wanted, None if there is not one. results: (exit code, what it
-    says) of each; page/choose.js has the same."""
-    if want == "fails":
-        failing = [i for i, (code, _) in enumerate(results) if code]
-        return failing[0] if len(failing) == 1 else None
-    cycles = [cycles_of(text) for _, text in results]
-    if not all(cycles):
-        return None
-    order = sorted(range(len(cycles)), key=cycles.__getitem__, reverse=want == "most")
-    first, second = (cycles[i] for i in order[:2])
-    return order[0] if abs(first - second) >= APART * max(first, second) else None
+def judged(command, rule, given, right=(), results=()):
+    """Whether an answer is right: breaks/judge.h. None: it cannot be decided. right: numbers of answers;
+    results: (exit code, what it says) of runs."""
+    judge = os.path.join(os.path.dirname(command[0]), "judge")
+    runs = [number for code, text in results for number in (code, report.cycles_of(text))]
+    words = map(str, [judge, rule, given, *right, "--", *runs])
+    return {0: True, 1: False, 3: None}[subprocess.run(list(words), check=False).returncode]
 
 
 def report_of(command, case):
@@ -117,7 +73,7 @@ def report_of(command, case):
         with open(os.path.join(directory, "index.html"), encoding="utf-8") as file:
             data = re.search(r'<script type="application/json" id="data">(.*?)</script>',
                              file.read(), re.S).group(1)
-    return " ".join(text.split()), json.loads(data)
+    return text, json.loads(data)
 
 
 # Of a barrier's events: which kind, and which number. timeline/page/barriers.js has the fields.
@@ -129,14 +85,13 @@ def measured(asks, text, data):
     """What the simulator says of this, as text. Of barriers that of CTA 0 whose name begins so."""
     what = asks[0]
     if what == "verdict":
-        return re.search(r"hazard: ([\w-]+):", text).group(1)
+        return report.HAZARD.search(text).group(1)
     if what == "smem":
         return str(data["rows"][0]["smem_bytes"])
     if what == "missing":
-        return re.search(r"(\d+) bytes still missing", text).group(1)
+        return report.bytes_missing(text)
     if what == "waits":
-        return "{1}, phase {0}".format(
-            *re.search(r"phase (\d+) \(parity \d\) of the mbarrier (\S+)", text).groups())
+        return report.waited_for(text)
     barriers = [[one["events"][i:i + EVENT_FIELDS]
                  for i in range(0, len(one["events"]), EVENT_FIELDS)]
                 for one in data["timelines"][0]["barriers"]
@@ -152,26 +107,26 @@ def measured(asks, text, data):
 
 def compared(run, chapter, before, after):
     """The simulated cycles of `after` for one of `before`, both (command, version)."""
-    cycles = [cycles_of(run_case(command, chapter, run, [], version)[1])
+    cycles = [report.cycles_of(run_case(command, chapter, run, [], version)[1])
               for command, version in (before, after)]
     return cycles[1] / cycles[0]
 
 
-def not_edited(case, before, after):
+def not_edited(command, case, before, after):
     """None if `after` differs from the kernel as it was by what the exercise's edit makes of it, or
     what does not fit."""
     edit = case["edit"]
     if "says" in edit:
         asks, wanted = edit["says"]
         told = measured(asks, *report_of(after[0], dict(case, asked=after[1])))
-        if told not in wanted:
+        if not judged(command, "named", told, wanted):
             return f"{' '.join(asks).strip()}: {told}, not {' or '.join(wanted[:2])}"
     if "ratio" in edit or "differs" in edit:
         ratio = compared(case["run"], case["chapter"], before, after)
         low, high = edit.get("ratio", (0.5, 2))
-        if ratio == 1 and "differs" in edit:
+        if "differs" in edit and judged(command, "named", ratio, [1]):
             return f"as many simulated cycles as before ({run_text(case['run'])})"
-        if not low <= ratio <= high:
+        if not judged(command, "between", ratio, (low, high)):
             return (f"{ratio:.3f} of the simulated cycles ({run_text(case['run'])}), not {low} to "
                     f"{high}")
     return None

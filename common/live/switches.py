@@ -1,4 +1,4 @@
-"""switches.py ROOT OUT CHAPTER=TYPES...: kernels in which each call that synchronizes can be switched
+"""switches.py ROOT OUT KERNELS CHAPTER...: kernels in which each call that synchronizes can be switched
 off while the program runs.
 
 The calls are those that the gallery of broken kernels removes (tools/mutants/rules.py), in the
@@ -229,10 +229,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("root")
     parser.add_argument("out")
+    parser.add_argument("kernels", help="kernels.json")
     parser.add_argument("chapters", nargs="+")
     parser.add_argument("--remove", type=int)
     options = parser.parse_args()
-    book = LiveBook(options.root, options.chapters)
+    book = LiveBook(options.root, options.kernels, options.chapters)
     switches = find_switches(book.sources)
     for file in set(edited_files(options.root)) & set(map(book.path_of, book.sources)):
         print(f"live: {file} is edited; the live page and the practice have it as the last commit "
@@ -260,7 +261,7 @@ def main():
         write_version(options.out, number, version,
                       {file: text for file, (text, _) in files.items()}, switches, book)
     write(os.path.join(options.out, "switches.c"), code_of(book, found.found))
-    data = {"arguments": options.chapters, "house": book.house.name,
+    data = {"arguments": [options.kernels, *options.chapters], "house": book.house.name,
             "switches": [described(number, switch, book)
                          for number, switch in enumerate(switches)],
             "chapters": [described_chapter(chapter, book) for chapter in book.chapters],

@@ -4,12 +4,11 @@ A version is a chapter's kernel with an edit that is more than a call left out, 
 the chapter. There are these kinds:
 
     choice   what the chapter leaves to its reader: CHOICES of part_one.py, or of part_two.py
-    book     a broken kernel that a page shows, as its verdict marker has it (tools/book/verdicts.py),
-             or names: BROKEN
+    book     a break of the store (breaks/store.py)
     mend     a wrong repair that the practice offers: repairs.py
     answer   what an exercise of the chapter's should come to: answers/CHAPTER-NUMBER.diff
 
-A verdict whose edit is the removal of one call is no version: that call has a switch.
+A break whose edit is the removal of one call is no version: that call has a switch.
 """
 
 import os
@@ -18,11 +17,13 @@ import sys
 from dataclasses import dataclass, field
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "tools", name) for name in ("mutants", "book")]
+sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("breaks", "tools/mutants", "tools/book")]
 import pages
 import repairs
-import verdicts
-from repairs import DoesNotFit
+import report
+import shown_breaks
+import store
+from edit import Diff, DoesNotFit
 from source import Source
 
 ANSWERS = os.path.join(HERE, "answers")
@@ -69,10 +70,11 @@ class Versions:
         for chapter in book.chapters:
             for choice in book.choices_of(chapter):
                 self.if_it_fits(f"{chapter.name}, {choice[0]}", self.add_choice, chapter, *choice)
+        self.states = {}  # of each break: the version that it is, or the switch
+        for name, broken in store.written(book.root).items():
+            if broken.chapter in book.names and broken.file in self.sources:
+                self.if_it_fits(name, self.add_break, broken)
         self.shown = list(self.read_pages())
-        for chapter in book.names:
-            for broken in book.lists.BROKEN.get(chapter[:2], []):
-                self.if_it_fits(f"{chapter}, {broken[0]}", self.add_broken, chapter, *broken)
         self.repairs = []
         for chapter, call in repairs.calls(book.names):
             self.if_it_fits(f"{chapter}, a wrong {call[1]}", self.add_repairs, chapter, call)
@@ -102,10 +104,14 @@ class Versions:
         if not chapter:
             return
         with open(os.path.join(ANSWERS, file), encoding="ascii") as diff:
-            lines = diff.read().rstrip("\n").split("\n")
-        made = {name: verdicts.edited(source.text, lines) for name, source in self.sources.items()
-                if name.startswith(chapter)}
-        fitting = [(name, text) for name, text in made.items() if text]
+            edit = Diff(diff.read())
+        fitting = []
+        for name, source in self.sources.items():
+            if name.startswith(chapter):
+                try:
+                    fitting.append((name, edit.applied(source)))
+                except DoesNotFit:
+                    continue
         if len(fitting) != 1:
             raise DoesNotFit(f"it fits {len(fitting)} files")
         name, text = fitting[0]
@@ -133,49 +139,30 @@ class Versions:
             texts |= constant_set(both, constant, value)
         self.add(Version(chapter.name, name, title, "choice", path, texts))
 
-    def add_broken(self, chapter, title, kernel, file, old, new):
-        text = self.sources[file].text
-        if text.count(old) != 1:
-            raise DoesNotFit(f"{file} has {text.count(old)} times {old}")
-        self.add(Version(chapter, slug(title), title, "book", f"{chapter}/{kernel}",
-                         {file: text.replace(old, new)}))
+    # ---- the breaks of the store ----
 
-    # ---- the book's verdicts ----
+    def add_break(self, broken):
+        text = broken.edit.applied(self.sources[broken.file])
+        off = self.switch_of(broken.file, text)
+        if off is not None:
+            version = next((one for one in self.found if one.kind == "choice" and not one.texts
+                            and one.file == broken.kernel), None)
+        else:
+            version = self.add(Version(broken.chapter, broken.name, broken.title, "book",
+                                       broken.kernel, {broken.file: text},
+                                       run_of(broken.run.split())))
+        self.states[broken.id] = {"version": version, "off": off}
 
     def read_pages(self):
-        """Each verdict that the live page can show: its page, the line behind it (from 0), what the
-        page quotes, and the state that shows it."""
-        book = pages.Book(self.book.root, False)
-        for page in book.pages:
-            if page.house().rstrip("/") != self.book.house.name or page.path == FRONT:
-                continue
-            for line in page.all("<!-- verdict:"):
-                verdict = verdicts.Verdict(book, page, line)
-                state = self.state_of(verdict)
-                if state:
-                    said = "\n".join(page.lines[verdict.said + 1:verdict.end])
-                    yield {"page": page.path, "line": verdict.end + 1, "says": kind_said(said),
-                           **state}
-
-    def state_of(self, verdict):
-        """None: it is not of these chapters."""
-        chapter, kernel, subject = map(self.book.name_of, (
-            verdict.chapter, verdict.file, verdict.header or verdict.file))
-        if chapter not in self.book.names or subject not in self.sources or verdict.macros:
-            return None
-        old = self.sources[subject].text
-        text = verdicts.edited(old, verdict.page.lines[verdict.diff + 1:verdict.said - 1])
-        if text is None:
-            return None
-        state = {"chapter": chapter, "run": run_of(verdict.options)}
-        choice = next((one for one in self.found if one.kind == "choice" and not one.texts
-                       and one.chapter == chapter and one.file == kernel), None)
-        off = self.switch_of(subject, text)
-        if off is not None:
-            return {**state, "version": choice, "off": off}
-        title = title_above(verdict.page, verdict.line)
-        version = Version(chapter, slug(title), title, "book", kernel, {subject: text}, state["run"])
-        return {**state, "version": self.add(version), "off": None}
+        """Each break that a page shows and the live page can: the page, the line behind it (from 0),
+        what the page quotes, and the state that shows it."""
+        for shown in shown_breaks.collect(pages.Book(self.book.root, False)):
+            broken, page = shown.broken, shown.page
+            if page.house().rstrip("/") == self.book.house.name and page.path != FRONT and \
+                    broken.id in self.states:
+                yield {"page": page.path, "line": shown.end, "says": report.kind_shown(shown.said),
+                       "chapter": broken.chapter, "run": run_of(shown.options),
+                       **self.states[broken.id]}
 
     def switch_of(self, subject, text):
         """The number of the switch that does the same as the edit."""
@@ -186,25 +173,6 @@ class Versions:
                 if wanted == code_of(f"{old[:start]}{old[end:].removeprefix(';')}"):
                     return number
         return None
-
-
-def kind_said(report):
-    """"deadlock"; of a run without a hazard "wrong result"."""
-    found = re.match(r"hazard: ([\w-]+):", report)
-    return found.group(1) if found else "wrong result"
-
-
-def title_above(page, line):
-    """The bold words or the heading under which an edit stands."""
-    for text in reversed(page.lines[:line]):
-        found = re.match(r"\*\*(.+?)\*\*", text) or re.match(r"#+ (.*)", text)
-        if found:
-            return found.group(1).rstrip(".").replace("`", "")
-    return ""
-
-
-def slug(title):
-    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 def run_of(words):

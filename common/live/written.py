@@ -1,5 +1,5 @@
-"""written.py: the cases of predictions.py, choices.py and exercises.py, in the form that cases.py
-has."""
+"""written.py: the cases of predictions.py, choices.py and exercises.py, and of the breaks that ask for
+something, in the form that cases.py has."""
 
 import os
 import re
@@ -7,7 +7,10 @@ import re
 import choices
 import exercises
 import predictions
-from simulate import VERIFIED, usual_run
+from simulate import run_text, usual_run
+import store
+from report import VERIFIED
+from versions import run_of
 
 
 def state_of(live, chapter, asked):
@@ -33,6 +36,18 @@ def prediction(asked, live):
             "answer": answers[0], "reasons": asked["choices"],
             "title": f"Predict it, chapter {asked['id'][:2]}", "task": asked["task"],
             "hints": asked["hints"], "explanation": asked["why"]}
+
+
+def break_of(broken, live):
+    case = prediction({
+        "id": f"{broken.chapter[:2]}-{broken.name}", "asks": ["verdict"], "version": broken.name,
+        "run": run_of(broken.run.split()), "verdict": broken.reports, "task": "",
+        "choices": {broken.reports: "", **broken.asks}, "why": broken.because,
+        "hints": ["What does the changed line order or count, and for whom?",
+                  "The report is shown now."]}, live)
+    title = broken.title[:1].lower() + broken.title[1:]
+    return dict(case, task=f"One thing is changed in this kernel: {title}. It runs with "
+                           f"{run_text(case['run'])}. What does the simulator report?")
 
 
 def choice_of(asked, live):
@@ -77,7 +92,7 @@ def exercise_text(root, chapter, number):
 
 def with_text(case, live, root):
     """An exercise has the README's words, and what its edit should come to."""
-    if case["id"][3] != "e":
+    if not re.fullmatch(r"\d\d-e\d", case["id"]):
         return case
     number = int(case["id"][4:])
     answers = [one["number"] for one in live["versions"] if one["chapter"] == case["chapter"] and
@@ -91,11 +106,14 @@ def with_text(case, live, root):
 
 def cases(live, root):
     found = []
+    here = {one["name"] for one in live["chapters"]}
+    asking = [one for one in store.written(root).values() if one.asks and one.chapter in here]
     for make, asked_of in ((prediction, predictions.PREDICTIONS), (choice_of, choices.CHOICES),
-                           (exercise_of, exercises.EXERCISES)):
+                           (exercise_of, exercises.EXERCISES), (break_of, asking)):
         for asked in asked_of:
             try:
                 found.append(with_text(make(asked, live), live, root))
             except KeyError as gone:
-                live["left_out"].append(f"case {asked['id']}: there is no {gone}")
+                name = asked.id if make is break_of else asked["id"]
+                live["left_out"].append(f"case {name}: there is no {gone}")
     return found

@@ -3,8 +3,9 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "element_codec.h"
+#include "harness/element_codec.h"
 #include "harness/allocate.h"
 #include "harness/parallel.h"
 #include "scaled/w4_block.h"
@@ -13,7 +14,9 @@ static bool is_whole(const struct operands *o) {
     return o->input == INPUT_INTEGER || o->input == INPUT_ZEROS;
 }
 
-static bool is_of_tensors(const struct operands *o) { return o->format == &tensors_format; }
+static bool is_of_tensors(const struct operands *o) {
+    return strcmp(o->format->scales, "tensor") == 0;
+}
 
 static int blocks_of(int extent) { return ceil_div(extent, SCALE_BLOCK); }
 

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "backend.h"
-#include "gemm_devices.h"
+#include "services/devices.h"
 #include "gemm_machine.h"
-#include "gemm_plan.h"
-#include "gemm_selection.h"
+#include "services/plan.h"
+#include "services/selection.h"
 #include "sim/core/doubt.h"
 #include "sim/core/endless.h"
 #include "sim/core/events.h"
@@ -249,7 +249,7 @@ enum run_status backend_run(const struct contender *contender, const struct gemm
 bool backend_can_time(void) { return false; }
 
 /* Of simulated GPUs nothing is recorded by their timers. */
-bool backend_compare_timers(int gpus, int64_t ahead[GEMM_DEVICES], double *uncertain_ns) {
+bool backend_compare_timers(int gpus, int64_t *ahead, double *uncertain_ns) {
     for (int gpu = 0; gpu < gpus; ++gpu)
         ahead[gpu] = 0;
     *uncertain_ns = 0;

@@ -4,7 +4,7 @@
 #include "sim/core/hooks.h"
 
 #include "sim/cost/warp_timing.h"
-#include "sim/order/earlier.h"
+#include "sim/order/launch_order.h"
 #include "sim/order/global_shadow.h"
 #include "sim/order/map_order.h"
 #include "sim/order/release.h"
@@ -37,7 +37,7 @@ static void launch_begins(void) {
     shadow_too_weak = too_weak;
     shadow_uncommitted = tma_store_uncommitted;
     release_launch_begins();
-    earlier_launch_begins();
+    launch_order_begins();
     global_shadow_launch_begins();
     map_order_launch_begins();
     tma_maps_launch_begins();
@@ -52,7 +52,7 @@ const struct sim_hooks sim_hooks = {
     .cta_begins = cta_begins,
     .warp_begins = timing_warp_begin,
     .thread_ends = thread_ends,
-    .cluster_retires = earlier_retire,
+    .cluster_retires = launch_order_retire,
     .launch_begins = launch_begins,
     .settle = timing_settle,
 };

@@ -6,7 +6,7 @@
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
-#include "sim/order/when.h"
+#include "sim/order/access_times.h"
 #include "timeline/timeline.h"
 #include "timeline/trace.h"
 
@@ -146,13 +146,13 @@ void sim_recording_begin(const struct gemm_kernel *kernel, const struct gemm_pro
     if (kernel->several_devices) timeline_gpus(recorded, sim.gpus, sim.sms);
     sim_event_hook = record;
     sim_hazard_hook = record_hazard;
-    when_begin();
+    access_times_begin();
 }
 
 void sim_recording_end(double cycles) {
     sim_event_hook = NULL;
     sim_hazard_hook = NULL;
-    when_end();
+    access_times_end();
     timeline_end(recorded, cycles);
     recorded = NULL;
 }

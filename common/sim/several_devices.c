@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm_devices.h"
+#include "services/devices.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/grid.h"
 #include "sim/core/host_memory.h"

@@ -4,7 +4,7 @@
 #include "timeline/cues.h"
 #include "timeline/tracks.h"
 
-#include "gemm_devices.h"
+#include "services/devices.h"
 
 static int count_cues(const struct marks *cues, int event) {
     int count = 0;

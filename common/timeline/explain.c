@@ -20,7 +20,7 @@ struct row {
 };
 
 /* Events that follow one another and are shown as one: threads that do the same. */
-struct run {
+struct stretch {
     const struct barrier_event *first, *last;
     int count, lowest, highest; /* threads */
 };
@@ -35,29 +35,30 @@ static bool may_merge(const struct barrier_event *e) {
            e->kind == BARRIER_WAIT_END;
 }
 
-static struct run run_at(const struct barrier_event *events, int count) {
-    struct run run = {events, events, 1, events->by_thread, events->by_thread};
-    while (run.count < count && may_merge(events) && same_kind(events, &events[run.count])) {
-        const struct barrier_event *const next = &events[run.count++];
-        if (run.lowest > next->by_thread) run.lowest = next->by_thread;
-        if (run.highest < next->by_thread) run.highest = next->by_thread;
-        run.last = next;
+static struct stretch stretch_at(const struct barrier_event *events, int count) {
+    struct stretch stretch = {events, events, 1, events->by_thread, events->by_thread};
+    while (stretch.count < count && may_merge(events) &&
+           same_kind(events, &events[stretch.count])) {
+        const struct barrier_event *const next = &events[stretch.count++];
+        if (stretch.lowest > next->by_thread) stretch.lowest = next->by_thread;
+        if (stretch.highest < next->by_thread) stretch.highest = next->by_thread;
+        stretch.last = next;
     }
-    if (events->kind == BARRIER_ARRIVE && run.count <= MOST_ARRIVALS)
-        run = (struct run){events, events, 1, events->by_thread, events->by_thread};
-    return run;
+    if (events->kind == BARRIER_ARRIVE && stretch.count <= MOST_ARRIVALS)
+        stretch = (struct stretch){events, events, 1, events->by_thread, events->by_thread};
+    return stretch;
 }
 
-static void describe(const struct run *run, char *text, size_t size) {
-    const struct barrier_event *const e = run->first;
+static void describe(const struct stretch *stretch, char *text, size_t size) {
+    const struct barrier_event *const e = stretch->first;
     switch (e->kind) {
     case BARRIER_INIT:
         snprintf(text, size, "init: phase 0 begins, %u arrival%s expected", e->amount,
                  e->amount == 1 ? "" : "s");
         break;
     case BARRIER_ARRIVE:
-        snprintf(text, size, run->count > 1 ? "arrive: %d arrivals" : "arrive: one arrival",
-                 run->count);
+        snprintf(text, size, stretch->count > 1 ? "arrive: %d arrivals" : "arrive: one arrival",
+                 stretch->count);
         break;
     case BARRIER_EXPECT_TX:
         snprintf(text, size, "expect_tx: %u bytes are announced", e->amount);
@@ -70,45 +71,45 @@ static void describe(const struct run *run, char *text, size_t size) {
         break;
     case BARRIER_WAIT_BEGIN:
         snprintf(text, size, "try_wait: wait%s until parity %u is complete",
-                 run->count > 1 ? "" : "s", e->amount);
+                 stretch->count > 1 ? "" : "s", e->amount);
         break;
     default: /* what passes is the parity that is not under way */
-        snprintf(text, size, "try_wait: pass%s, parity %u is %s", run->count > 1 ? "" : "es",
+        snprintf(text, size, "try_wait: pass%s, parity %u is %s", stretch->count > 1 ? "" : "es",
                  (e->phase & 1) ^ 1, e->phase ? "complete" : "before phase 0's");
     }
 }
 
-static void say_who(const struct run *run, char *text, size_t size) {
-    const struct barrier_event *const e = run->first;
+static void say_who(const struct stretch *stretch, char *text, size_t size) {
+    const struct barrier_event *const e = stretch->first;
     const char *const slash = e->file ? strrchr(e->file, '/') : NULL;
     int used;
     if (e->kind == BARRIER_FLIP)
         used = snprintf(text, size, "the barrier itself");
     else if (e->by_thread < 0)
         used = snprintf(text, size, "the TMA");
-    else if (run->count == 1)
+    else if (stretch->count == 1)
         used = snprintf(text, size, "thread %d", e->by_thread);
-    else if (run->highest - run->lowest == run->count - 1)
-        used = snprintf(text, size, "threads %d to %d", run->lowest, run->highest);
+    else if (stretch->highest - stretch->lowest == stretch->count - 1)
+        used = snprintf(text, size, "threads %d to %d", stretch->lowest, stretch->highest);
     else
-        used =
-            snprintf(text, size, "%d threads of %d to %d", run->count, run->lowest, run->highest);
+        used = snprintf(text, size, "%d threads of %d to %d", stretch->count, stretch->lowest,
+                        stretch->highest);
     if (e->by_cta != e->cta)
         used += snprintf(text + used, size - (size_t)used, " of CTA %d", e->by_cta);
     if (e->file && e->kind != BARRIER_FLIP)
         snprintf(text + used, size - (size_t)used, ", %s:%d", slash ? slash + 1 : e->file, e->line);
 }
 
-static struct row row_of(const struct run *run) {
+static struct row row_of(const struct stretch *stretch) {
     struct row row;
-    const struct barrier_event *const e = run->last;
+    const struct barrier_event *const e = stretch->last;
     snprintf(row.cell[CYCLE], sizeof *row.cell, "%llu", (unsigned long long)e->cycle);
     snprintf(row.cell[PHASE], sizeof *row.cell, "%u", e->phase);
     snprintf(row.cell[PARITY], sizeof *row.cell, "%u", e->phase & 1);
     snprintf(row.cell[PENDING], sizeof *row.cell, "%d", e->pending);
     snprintf(row.cell[BYTES], sizeof *row.cell, "%d", e->tx);
-    describe(run, row.cell[WHAT], sizeof *row.cell);
-    say_who(run, row.cell[WHO], sizeof *row.cell);
+    describe(stretch, row.cell[WHAT], sizeof *row.cell);
+    say_who(stretch, row.cell[WHO], sizeof *row.cell);
     return row;
 }
 
@@ -126,22 +127,22 @@ static void print_row(FILE *file, const struct row *row, const int width[COLUMNS
 
 static void print_table(FILE *file, const struct barrier_event *events, int count, bool timed) {
     struct row row = {{"", "phase", "parity", "pending", "bytes", "what happens", "who"}};
-    struct run run;
+    struct stretch stretch;
     int width[COLUMNS] = {0}, shown = 0;
     while (shown < count && events[shown].phase < MOST_PHASES)
         ++shown;
     strcpy(row.cell[CYCLE], timed ? "cycle" : "step");
     const struct row head = row;
     measure(&head, width);
-    for (int i = 0; i < shown; i += run.count) {
-        run = run_at(&events[i], shown - i);
-        row = row_of(&run);
+    for (int i = 0; i < shown; i += stretch.count) {
+        stretch = stretch_at(&events[i], shown - i);
+        row = row_of(&stretch);
         measure(&row, width);
     }
     print_row(file, &head, width);
-    for (int i = 0; i < shown; i += run.count) {
-        run = run_at(&events[i], shown - i);
-        row = row_of(&run);
+    for (int i = 0; i < shown; i += stretch.count) {
+        stretch = stretch_at(&events[i], shown - i);
+        row = row_of(&stretch);
         print_row(file, &row, width);
     }
     if (shown < count)

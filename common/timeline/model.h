@@ -4,7 +4,7 @@
 #ifndef TIMELINE_MODEL_H
 #define TIMELINE_MODEL_H
 
-#include "gemm_devices.h"
+#include "services/devices.h"
 #include "timeline/timeline.h"
 #include "timeline/trace.h"
 

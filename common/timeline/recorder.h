@@ -14,7 +14,7 @@
 #ifndef TIMELINE_RECORDER_H
 #define TIMELINE_RECORDER_H
 
-#include "gemm_devices.h"
+#include "services/devices.h"
 #include "timeline/trace.h"
 
 DEVICE void recorder_open(struct trace_record *buffer, bool several) {

@@ -171,15 +171,15 @@ double svg_width_of(const char *text) {
     return width;
 }
 
-struct place {
+struct corner {
     double x, y;
 };
 
 /* Draws an entry if `file` is not NULL. Returns where the next one may begin. */
-static struct place entry(FILE *file, struct place at, const char *class, bool hatched,
-                          const char *text) {
+static struct corner entry(FILE *file, struct corner at, const char *class, bool hatched,
+                           const char *text) {
     const double width = 16 + svg_width_of(text) + 14;
-    if (at.x + width > SVG_RIGHT + 14) at = (struct place){10, at.y + 17};
+    if (at.x + width > SVG_RIGHT + 14) at = (struct corner){10, at.y + 17};
     if (file) {
         fprintf(file, "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"12\" height=\"10\"/>\n",
                 class, at.x, at.y);
@@ -195,7 +195,7 @@ static struct place entry(FILE *file, struct place at, const char *class, bool h
 }
 
 static double draw_legend(FILE *file, double y, const struct legend *legend) {
-    struct place at = {10, y};
+    struct corner at = {10, y};
     for (int kind = 0; kind < SPAN_KINDS; ++kind) {
         if (legend->kinds[kind])
             at = entry(file, at, classes[kind], false, timeline_span_name(kind));

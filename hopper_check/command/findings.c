@@ -7,28 +7,20 @@
 #include "backend.h"
 #include "command/terms.h"
 #include "program/sites.h"
-#include "sim/core/hazards.h"
-
-struct finding {
-    const char *rule;
-    struct sim_side side[2];
-    int sides;
-    char *text;         /* of the first report */
-    unsigned schedules; /* bits */
-    int reports;
-};
 
 enum { MOST_FINDINGS = 256 };
 static struct finding finding[MOST_FINDINGS];
 static int count;
-static enum sim_schedule schedule;
+static const char *run_name[MOST_RUNS];
+static int runs;
 static bool incomplete;
 
 static bool same_side(const struct sim_side *a, const struct sim_side *b) {
     return a->file == b->file && a->line == b->line;
 }
 
-static void note(const struct sim_hazard *hazard) {
+void findings_add(const struct sim_hazard *hazard, const char *launch) {
+    const uint64_t run = UINT64_C(1) << (runs - 1);
     if (!strcmp(hazard->kind, "not-modelled")) incomplete = true;
     for (int i = 0; i < count; ++i) {
         struct finding *const f = &finding[i];
@@ -36,29 +28,47 @@ static void note(const struct sim_hazard *hazard) {
             !same_side(&f->side[0], &hazard->side[0]) ||
             (f->sides > 1 && !same_side(&f->side[1], &hazard->side[1])))
             continue;
-        f->schedules |= 1u << schedule;
+        f->runs |= run;
         ++f->reports;
         return;
     }
     if (count == MOST_FINDINGS) return;
     const size_t size = strlen(hazard->text) + 1;
     struct finding *const f = &finding[count++];
-    *f = (struct finding){.rule = hazard->kind,
+    *f = (struct finding){.rule = source_keep(hazard->kind),
                           .side = {hazard->side[0], hazard->side[1]},
                           .sides = hazard->sides,
                           .text = malloc(size),
-                          .schedules = 1u << schedule,
+                          .launch = launch ? source_keep(launch) : NULL,
+                          .runs = run,
                           .reports = 1};
     if (f->text) memcpy(f->text, hazard->text, size);
 }
+
+static void note(const struct sim_hazard *hazard) { findings_add(hazard, NULL); }
 
 void findings_begin(void) {
     backend_hold_reports();
     sim_hazard_hook = note;
 }
 
-void findings_schedule(enum sim_schedule now) { schedule = now; }
-int findings_count(void) { return count; }
+void findings_run(const char *name) {
+    if (runs < MOST_RUNS) run_name[runs++] = source_keep(name);
+}
+
+struct finding *findings_get(int i) {
+    return i < count ? &finding[i] : NULL;
+}
+
+int findings_suppressed(void) {
+    int suppressed = 0;
+    for (int i = 0; i < count; ++i)
+        suppressed += finding[i].suppressed;
+    return suppressed;
+}
+
+int findings_count(void) { return count - findings_suppressed(); }
+
 bool findings_incomplete(void) { return incomplete; }
 
 /* ---- text ---- */
@@ -69,11 +79,11 @@ static void print_chain(FILE *out, const struct sim_side *side, const char *whic
         fprintf(out, "    %s, %s:%d: in %s\n", which, source_name(side->file), side->line, chain);
 }
 
-static void print_schedules(FILE *out, unsigned schedules) {
+static void print_runs(FILE *out, uint64_t in) {
     const char *before = "";
-    for (int i = 0; i < SIM_SCHEDULES; ++i) {
-        if (!(schedules >> i & 1)) continue;
-        fprintf(out, "%s%s", before, schedule_names[i]);
+    for (int i = 0; i < runs; ++i) {
+        if (!(in >> i & 1)) continue;
+        fprintf(out, "%s%s", before, run_name[i]);
         before = ", ";
     }
 }
@@ -88,15 +98,18 @@ static void print_terms(FILE *out, const struct finding *f) {
                 t->cuda ? t->cuda : "");
 }
 
-void findings_print(FILE *out) {
-    for (int i = 0; i < count; ++i) {
+void findings_print(FILE *out, int most) {
+    for (int i = 0; i < count && most > 0; ++i) {
         const struct finding *const f = &finding[i];
+        if (f->suppressed) continue;
+        --most;
         fprintf(out, "%s\n", f->text ? f->text : f->rule);
         print_chain(out, &f->side[0], "here");
         if (f->sides > 1) print_chain(out, &f->side[1], "there");
         print_terms(out, f);
+        if (f->launch) fprintf(out, "    in %s\n", f->launch);
         fprintf(out, "    found under: ");
-        print_schedules(out, f->schedules);
+        print_runs(out, f->runs);
         fputs("\n", out);
     }
 }
@@ -131,10 +144,13 @@ static void json_place(FILE *out, const struct sim_side *side) {
 }
 
 void findings_json(FILE *out) {
+    const char *before = "";
     fputc('[', out);
     for (int i = 0; i < count; ++i) {
         const struct finding *const f = &finding[i];
-        fprintf(out, "%s\n    {\"rule\": ", i ? "," : "");
+        if (f->suppressed) continue;
+        fprintf(out, "%s\n    {\"rule\": ", before);
+        before = ",";
         json_string(out, f->rule);
         if (terms_section(f->rule)) {
             fprintf(out, ", \"section\": ");
@@ -143,7 +159,7 @@ void findings_json(FILE *out) {
         fprintf(out, ", \"text\": ");
         json_string(out, f->text ? f->text : "");
         fprintf(out, ", \"reports\": %d, \"schedules\": \"", f->reports);
-        print_schedules(out, f->schedules);
+        print_runs(out, f->runs);
         fprintf(out, "\", \"places\": [");
         for (int side = 0; side < f->sides; ++side) {
             fputs(side ? ", " : "", out);
@@ -151,5 +167,5 @@ void findings_json(FILE *out) {
         }
         fputs("]}", out);
     }
-    fputs(count ? "\n  ]" : "]", out);
+    fputs(*before ? "\n  ]" : "]", out);
 }

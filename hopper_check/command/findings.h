@@ -8,17 +8,35 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "sim/core/simulation.h"
+#include "sim/core/hazards.h"
+
+struct finding {
+    const char *rule;
+    struct sim_side side[2];
+    int sides;
+    char *text;         /* of the first report */
+    const char *launch; /* of it; NULL: not said */
+    uint64_t runs;      /* bits */
+    int reports;
+    bool suppressed; /* left out of the count and of what is printed */
+};
 
 /* From here on reports are gathered, and the simulator prints none. */
 void findings_begin(void);
-/* The runs that follow have this schedule. */
-void findings_schedule(enum sim_schedule schedule);
+/* A report of the run. `launch` says where it was made, or is NULL: "launch 2, of saxpy". */
+void findings_add(const struct sim_hazard *hazard, const char *launch);
+/* The run that follows, as the list behind "found under" has it: "late". MOST_RUNS at most. */
+enum { MOST_RUNS = 64 };
+void findings_run(const char *name);
+/* Those that are not suppressed. */
 int findings_count(void);
+int findings_suppressed(void);
+/* NULL: there are no more. */
+struct finding *findings_get(int i);
 /* Has a run come to something that is not modelled? */
 bool findings_incomplete(void);
 /* The line in the kernel first, then the chain of calls from there into what is inlined. */
-void findings_print(FILE *out);
+void findings_print(FILE *out, int most);
 /* An array of objects. */
 void findings_json(FILE *out);
 

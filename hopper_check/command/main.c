@@ -6,6 +6,9 @@
 #include "command/arguments.h"
 #include "command/findings.h"
 #include "command/options.h"
+#include "command/program.h"
+#include "command/program_options.h"
+#include "command/summary.h"
 #include "harness/registry.h"
 #include "program/instructions.h"
 #include "program/sites.h"
@@ -120,7 +123,7 @@ static enum exit run_once(struct options *o, enum sim_schedule schedule) {
     set("--doubtful", o->doubtful);
     set("--hazards", HAZARDS_MOST);
     if (backend_open(&backend, &info) != EXIT_VERIFIED) return EXIT_BAD_INPUT;
-    findings_schedule(schedule);
+    findings_run(schedule_names[schedule]);
     memset(task.args, 0, sizeof task.args);
     enum exit code = EXIT_BAD_INPUT;
     if (buffers_allocate(&o->buffers) && arguments_encode(f, &o->buffers, o->argument, o->arguments,
@@ -140,19 +143,8 @@ static enum exit run_once(struct options *o, enum sim_schedule schedule) {
     return code;
 }
 
-static const char *verdict_of(enum exit code) {
-    switch (code) {
-    case EXIT_CLEAN:
-        return "clean";
-    case EXIT_DIFFERENT:
-        return "different";
-    case EXIT_FINDINGS:
-        return "findings";
-    case EXIT_INCOMPLETE:
-        return "incomplete";
-    default:
-        return "error";
-    }
+static const char *word_of(enum exit code) {
+    return code == EXIT_DIFFERENT ? "different" : verdict_of(code);
 }
 
 static bool write_json(const struct options *o, int runs, enum exit code) {
@@ -163,7 +155,7 @@ static bool write_json(const struct options *o, int runs, enum exit code) {
         fprintf(out, ",\n  \"kernel\": ");
         json_string(out, o->launch.program->function->name);
         fprintf(out, ",\n  \"verdict\": \"%s\",\n  \"runs\": %d,\n  \"instructions\": %llu,\n",
-                verdict_of(code), runs, (unsigned long long)o->launch.executed);
+                word_of(code), runs, (unsigned long long)o->launch.executed);
         fprintf(out, "  \"findings\": ");
         findings_json(out);
         fputs("\n}\n", out);
@@ -221,23 +213,33 @@ static enum exit run(struct options *o) {
     }
     if (findings_incomplete() || (worst == EXIT_CLEAN && !o->launch.executed))
         worst = EXIT_INCOMPLETE;
-    findings_print(stdout);
+    findings_print(stdout, findings_count());
     for (int i = 0; findings_count() == 0 && backend_report(i); ++i)
         fprintf(stderr, "%s\n", backend_report(i));
     printf("%s: %s: %d run%s, %llu instructions of threads, %d finding%s\n", f->name,
-           verdict_of(worst), runs, runs == 1 ? "" : "s", (unsigned long long)o->launch.executed,
+           word_of(worst), runs, runs == 1 ? "" : "s", (unsigned long long)o->launch.executed,
            findings_count(), findings_count() == 1 ? "" : "s");
     if (o->json && !write_json(o, runs, worst)) return EXIT_BAD_INPUT;
     ptx_free(module);
     return worst;
 }
 
+static bool is_command(const char *word) {
+    static const char *const commands[] = {"run", "list", "instructions", "summary"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; ++i)
+        if (!strcmp(word, commands[i])) return true;
+    return false;
+}
+
 int main(int argc, char **argv) {
     static struct options options; /* large */
     if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "help"))) {
+        program_options_help(stdout);
+        fputc('\n', stdout);
         options_help(stdout);
         return EXIT_CLEAN;
     }
+    if (argc > 1 && !is_command(argv[1])) return program_main(argc, argv);
     if (!options_parse(argc, argv, &options)) return EXIT_BAD_INPUT;
     if (!strcmp(options.command, "summary")) {
         instructions_summary(stdout);

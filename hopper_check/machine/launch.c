@@ -85,8 +85,7 @@ static bool place_symbols(const struct ptx_module *m, const struct ptx_variable 
     return true;
 }
 
-/* Made anew for each launch. */
-static bool place_variables(const struct ptx_module *m) {
+bool launch_place_variables(const struct ptx_module *m) {
     bool placed = true;
     for (int i = 0; i < m->variables; ++i) {
         struct ptx_variable *const v = &m->variable[i];
@@ -104,7 +103,7 @@ static bool place_variables(const struct ptx_module *m) {
     return placed;
 }
 
-static void free_variables(const struct ptx_module *m) {
+void launch_free_variables(const struct ptx_module *m) {
     for (int i = 0; i < m->variables; ++i) {
         if (m->variable[i].memory) backend_free(m->variable[i].memory);
         m->variable[i].memory = NULL;
@@ -118,23 +117,50 @@ static int ctas_of(const void *kernel) {
     return launch_running->program->function->min_ctas;
 }
 
-enum gemm_status launch_run(struct launch *l, const void *args, size_t args_bytes) {
-    if (!launch_acceptable(l)) return GEMM_LAUNCH_FAILED;
-    const struct gemm_launch launch = {.kernel = thread_kernel(),
-                                       .name = name_of(l),
-                                       .grid = count(l->grid),
-                                       .cluster = count(l->cluster),
-                                       .threads = count(l->block),
-                                       .smem_bytes = launch_shared_bytes(l)};
-    int (*const bounds)(const void *) = grid_loaded_bounds;
-    struct launch *const outer = launch_running;
+static struct gemm_launch simulated(const struct launch *l) {
+    return (struct gemm_launch){.kernel = thread_kernel(),
+                                .name = name_of(l),
+                                .grid = count(l->grid),
+                                .cluster = count(l->cluster),
+                                .threads = count(l->block),
+                                .smem_bytes = launch_shared_bytes(l)};
+}
+
+/* What the simulator looks up while `l` is under way, and what was there before. */
+struct outer {
+    int (*bounds)(const void *kernel);
+    struct launch *launch;
+};
+
+static struct outer enter(struct launch *l) {
+    const struct outer outer = {grid_loaded_bounds, launch_running};
     launch_running = l;
     grid_loaded_bounds = ctas_of;
+    return outer;
+}
+
+static void leave(struct outer outer) {
+    grid_loaded_bounds = outer.bounds;
+    launch_running = outer.launch;
+}
+
+int launch_ask(const struct launch *l, int (*answer)(const struct gemm_launch *launch)) {
+    struct launch copy = *l;
+    const struct gemm_launch launch = simulated(l);
+    const struct outer outer = enter(&copy);
+    const int found = answer(&launch);
+    leave(outer);
+    return found;
+}
+
+enum gemm_status launch_run(struct launch *l, const void *args, size_t args_bytes) {
+    if (!launch_acceptable(l)) return GEMM_LAUNCH_FAILED;
+    const struct gemm_launch launch = simulated(l);
+    const struct outer outer = enter(l);
     enum gemm_status status = GEMM_LAUNCH_FAILED;
-    if (place_variables(l->program->module))
+    if (l->keeps_variables || launch_place_variables(l->program->module))
         status = (gemm_launch_kernel)(&launch, args, args_bytes);
-    free_variables(l->program->module);
-    grid_loaded_bounds = bounds;
-    launch_running = outer;
+    if (!l->keeps_variables) launch_free_variables(l->program->module);
+    leave(outer);
     return status;
 }

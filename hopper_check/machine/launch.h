@@ -14,6 +14,12 @@ enum { BRANCH_LIMIT = 100000000, STEP_LIMIT = 1000000000 };
 bool launch_acceptable(const struct launch *launch);
 /* Bytes of shared memory of a CTA. */
 size_t launch_shared_bytes(const struct launch *launch);
+/* The module's variables get their memory and what they begin with, and lose it. A launch does both
+ * unless it keeps them. False after a message. */
+bool launch_place_variables(const struct ptx_module *module);
+void launch_free_variables(const struct ptx_module *module);
+/* What the simulator answers about a launch like this one. */
+int launch_ask(const struct launch *launch, int (*answer)(const struct gemm_launch *launch));
 /* Runs it to its end, as part of a run (backend_run()). `args` begins with a gemm_args, which the
  * simulator looks into; the kernel's parameters lie in it from launch->parameters_at on. */
 enum gemm_status launch_run(struct launch *launch, const void *args, size_t args_bytes);

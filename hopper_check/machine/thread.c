@@ -82,6 +82,10 @@ static uint64_t special_value(enum special s, const struct sim_thread *t) {
         return ~(lane | (lane - 1));
     case SPECIAL_DYNAMIC_SMEM_SIZE:
         return (uint64_t)l->dynamic_shared_bytes;
+    case SPECIAL_GRID_BARRIER_HIGH:
+        return (uintptr_t)l->grid_barrier >> 32;
+    case SPECIAL_GRID_BARRIER_LOW:
+        return (uint32_t)(uintptr_t)l->grid_barrier;
     case SPECIAL_TOTAL_SMEM_SIZE:
         return sim.launch->smem_bytes;
     default:
@@ -170,6 +174,7 @@ static bool execute(struct frame *frame) {
             break;
         case FLOW_UNIT:
             launch_running->executed += executed; /* it may be the last */
+            ++launch_running->checked;
             executed = 0;
             sim_at(op->file, op->line);
             if (op->touches) touch(op, frame);
@@ -258,6 +263,8 @@ static __attribute__((noinline)) void run_thread(const unsigned char *parameters
     struct frame frame = {
         .program = program, .parameters = parameters, .stack = stack_bytes(program)};
     begin(&frame, memory);
+    if (sim_thread()->index == 0 && launch_running->cta_begins)
+        launch_running->cta_begins(launch_running);
     sim_self->parameters = frame.registers + program->frame_bytes;
     sim_self->named_registers = true;
     (void)execute(&frame);

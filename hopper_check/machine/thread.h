@@ -15,12 +15,16 @@ struct launch {
     const struct program *program;
     struct three grid, block, cluster;
     int dynamic_shared_bytes;
-    int parameters_at; /* where the kernel's parameters begin in what the launch passes */
-    bool silent;       /* what the kernel prints is left out */
-    bool elect_any;    /* elect.sync takes the lane that the schedule says, and not the lowest */
+    int parameters_at;    /* where the kernel's parameters begin in what the launch passes */
+    void *grid_barrier;   /* 8 bytes of global memory, zeros; NULL: the launch is not cooperative */
+    bool silent;          /* what the kernel prints is left out */
+    bool elect_any;       /* elect.sync takes the lane that the schedule says, and not the lowest */
+    bool keeps_variables; /* of the module, placed before: they outlive the launch */
     uint64_t branch_limit; /* taken in one turn of a thread, after which it counts as endless */
     uint64_t executed;     /* instructions, of all threads that have ended */
-    const struct operation *incomplete; /* what could not be executed; NULL: nothing */
+    uint64_t checked;      /* of them those that the simulator judges: accesses, barriers, copies */
+    void (*cta_begins)(struct launch *launch); /* NULL: nobody counts them */
+    const struct operation *incomplete;        /* what could not be executed; NULL: nothing */
 };
 /* The one that is under way. */
 extern struct launch *launch_running;

@@ -49,6 +49,8 @@ const char *const special_names[SPECIALS] = {
     [SPECIAL_LANEMASK_GT] = "lanemask_gt",
     [SPECIAL_DYNAMIC_SMEM_SIZE] = "dynamic_smem_size",
     [SPECIAL_TOTAL_SMEM_SIZE] = "total_smem_size",
+    [SPECIAL_GRID_BARRIER_HIGH] = "envreg1",
+    [SPECIAL_GRID_BARRIER_LOW] = "envreg2",
 };
 
 /* ---- memory ---- */

@@ -46,6 +46,8 @@ enum special {
     SPECIAL_LANEMASK_GT,
     SPECIAL_DYNAMIC_SMEM_SIZE,
     SPECIAL_TOTAL_SMEM_SIZE,
+    SPECIAL_GRID_BARRIER_HIGH, /* where cooperative groups have a grid's barrier */
+    SPECIAL_GRID_BARRIER_LOW,
     SPECIALS,
     SPECIAL_PARAM = SPECIALS, /* the address of a parameter */
     SPECIAL_LOCAL,            /* of a variable in local memory */

@@ -66,16 +66,20 @@ const char *site_file(const struct ptx_module *module, const struct ptx_instruct
         file = own->file;
         *line = own->line;
     }
-    unsigned hash = (unsigned)*line;
+    return site_name(file, *line, chain);
+}
+
+const char *site_name(const char *file, int line, const char *chain) {
+    unsigned hash = (unsigned)line;
     for (const char *c = chain; *c; ++c)
         hash = hash * 31 + (unsigned char)*c;
     struct site **const bucket = &sites[hash % BUCKETS];
     for (struct site *site = *bucket; site; site = site->next)
-        if (site->line == *line && !strcmp(site->chain, chain) && !strcmp(site->file, file))
+        if (site->line == line && !strcmp(site->chain, chain) && !strcmp(site->file, file))
             return site->file;
     struct site *const site = arena_alloc(&arena, sizeof *site);
     *site = (struct site){.next = *bucket,
-                          .line = *line,
+                          .line = line,
                           .chain = arena_text(&arena, chain, strlen(chain)),
                           .file = arena_text(&arena, file, strlen(file))};
     *bucket = site;

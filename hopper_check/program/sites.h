@@ -14,6 +14,9 @@
  * of one without a place, those of the PTX. */
 const char *site_file(const struct ptx_module *module, const struct ptx_instruction *instruction,
                       int *line);
+/* The name of a place in this file, of this chain (empty: none); the same text for the same
+ * three. */
+const char *site_name(const char *file, int line, const char *chain);
 /* The chain of a name that site_file() gave: "mbarrier_init (hopper/mbarrier.h:27), called by
  * pipeline_init (building_blocks/pipeline.h:58), called at line 110". NULL: nothing is inlined, or
  * it is another name. */

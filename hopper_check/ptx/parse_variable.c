@@ -93,6 +93,10 @@ struct ptx_variable parse_variable(struct parser *p, enum ptx_space space) {
         } else if (parse_accept(p, ".ptr") || parse_accept(p, ".managed")) {
             enum ptx_space of;
             if (parse_space(&p->token, &of)) parse_advance(p);
+        } else if (parse_accept(p, ".attribute")) { /* the host may access it, too */
+            parse_expect(p, "(");
+            parse_expect(p, ".managed");
+            parse_expect(p, ")");
         } else {
             parse_fail(p, "unknown attribute of a variable");
         }

@@ -77,7 +77,7 @@ expect 0 'mbarrier.arrive_drop' instructions
 
 # Bad input.
 expect 2 'which command' 
-expect 2 'no command frobnicate' frobnicate x
+expect 2 'no program frobnicate, and no command' frobnicate x
 expect 2 'cannot be read' run "$work/nothing.ptx"
 sed 's/sm_90a/sm_100a/' "$here/sum.ptx" >"$work/other.ptx"
 expect 2 'is for sm_100a; targets up to sm_90a' run "$work/other.ptx" --block 64 $vectors x y 64

@@ -7,34 +7,33 @@
 
 #include <math.h>
 
-#include "gemm_selection.h"
+#include "services/selection.h"
 
 enum { COST_BK = 64 /* of a k-tile: rows of 128 bytes */ };
 
 /* Of an H200: rates in bytes per cycle of the SM clock, the others in cycles. gemm_device_rates()
  * has another device's share of its memory's rate, and of its L2's for all SMs.
  *
- * The Tensor Core's and wgmma's are what the hardware does at its best. The others are fitted
- * together, with fit.h's, select.c's and direct.h's, to times of all kernels and of many cuts, in
- * bf16, with operands that are not in the L2. */
+ * The Tensor Core's and wgmma's are the hardware's best. The others are fitted together, with
+ * fit.h's, select.c's and direct.h's: library/how-it-chooses.md. */
 enum {
     COST_CLOCK_MHZ = 1800,   /* in which the times are cycles */
     COST_TENSOR_CORE = 4096, /* FLOPs per cycle of an SM: its peak */
     COST_LEAST_WGMMA = 16,   /* of a narrow wgmma: so much and a quarter of its columns */
-    COST_LAUNCH = 1670,     /* from the end of the kernel ahead to the first instruction of a CTA */
-    COST_ISSUE = 202,       /* a k-tile at least: wait, issue, release */
-    COST_PORT_BYTES = 104,  /* wgmma reads both operands from shared memory; 128 at the most */
-    COST_L2_BYTES = 83,     /* to an SM, while few SMs load or neighbours load the same rows */
-    COST_L2_LINES = 67,     /* the same, if a row of a box begins inside a line */
-    COST_L2_SECTORS = 38,   /* the same, if it begins inside a sector */
-    COST_L2_ALL = 81,       /* to each SM, while all load */
-    COST_L2_MULTICAST = 44, /* that an SM asks for, for a whole cluster: nothing merges */
-    COST_MULTICAST = 78,    /* that reach an SM, its own and those that others have asked for */
-    COST_READ_BYTES = 2400, /* from DRAM to all SMs: 4.45 TB/s (docs/machine.md) */
-    COST_WRITE_BYTES = 1200, /* of D, from all SMs */
-    COST_PARTIAL_ROWS = 15,  /* percent that reading takes longer, if rows begin inside sectors */
-    COST_TRIP = 1840,        /* a stage's time from one load to the next */
-    COST_BARRIERS = 540,     /* the barrier of a cluster that shares rows, and its launch */
+    COST_LAUNCH = 945,      /* from the end of the kernel ahead to the first instruction of a CTA */
+    COST_ISSUE = 192,       /* a k-tile at least: wait, issue, release */
+    COST_PORT_BYTES = 107,  /* wgmma reads both operands from shared memory; 128 at the most */
+    COST_L2_BYTES = 310,    /* to an SM, while few SMs load or neighbours load the same rows */
+    COST_L2_LINES = 62,     /* the same, if a row of a box begins inside a line */
+    COST_L2_SECTORS = 30,   /* the same, if it begins inside a sector */
+    COST_L2_ALL = 68,       /* to each SM, while all load */
+    COST_L2_MULTICAST = 33, /* that an SM asks for, for a whole cluster: nothing merges */
+    COST_MULTICAST = 58,    /* that reach an SM, its own and those that others have asked for */
+    COST_READ_BYTES = 2213, /* from DRAM to all SMs */
+    COST_WRITE_BYTES = 1979, /* of D, from all SMs, by the TMA */
+    COST_PARTIAL_ROWS = 26,  /* percent that reading takes longer, if rows begin inside sectors */
+    COST_TRIP = 2710,        /* a stage's time from one load to the next */
+    COST_BARRIERS = 401,     /* the barrier of a cluster that shares rows, and its launch */
     COST_LINE_BYTES = 128,
     COST_SECTOR_BYTES = 32,
 };
@@ -44,7 +43,8 @@ static inline double cost_most(double a, double b) { return a > b ? a : b; }
 /* Cycles of two things that run at the same time: a little more than the longer one, since what is
  * nearly as long is in its way at times. */
 static inline double cost_both(double a, double b) {
-    return sqrt(sqrt(a * a * (a * a) + b * b * (b * b)));
+    const double fourth_a = a * a * (a * a), fourth_b = b * b * (b * b);
+    return sqrt(sqrt(sqrt(fourth_a * fourth_a + fourth_b * fourth_b)));
 }
 
 /* A prediction, in cycles: what the SMs do, and their loads from memory, which go on at the same
@@ -56,14 +56,12 @@ static inline double cost_cycles(struct cost cost) {
     return cost_both(cost.work, cost.memory) + cost.rest;
 }
 
-/* cost_both() for the units of an SM, which are closer together: a k-tile is short. */
+/* cost_both() for the units of an SM, which are in each other's way more often. */
 static inline double cost_units(const double *cycles, int units) {
-    double sum = 0; /* of the eighth powers */
-    for (int i = 0; i < units; ++i) {
-        const double square = cycles[i] * cycles[i], fourth = square * square;
-        sum += fourth * fourth;
-    }
-    return sqrt(sqrt(sqrt(sum)));
+    double sum = 0; /* of the fourth powers */
+    for (int i = 0; i < units; ++i)
+        sum += cycles[i] * cycles[i] * (cycles[i] * cycles[i]);
+    return sqrt(sqrt(sum));
 }
 
 /* Cycles that the Tensor Core needs for a k-tile of slabs * 64 rows and `width` columns. */

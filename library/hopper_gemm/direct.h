@@ -55,45 +55,41 @@ static inline struct direct_cut direct_cut_of(const struct gemm_problem *p, int 
 
 /* Cycles, and bytes per cycle, of an H200; fitted with cost.h. */
 enum {
-    DIRECT_START = 1540,        /* addresses, sums and D; */
-    DIRECT_SUMS = 25,           /* of these, more for each column of the tile */
-    DIRECT_WAVE = 2120,         /* each further wave of CTAs */
-    DIRECT_TRIP = 291,          /* a warp's loads, from one step to the next, at the least */
-    DIRECT_HALF = 229,          /* D, if a tile's rows of it are half a sector */
-    DIRECT_MEMORY_BYTES = 2540, /* from DRAM to all SMs, by loads in this order */
-    DIRECT_L2_BYTES = 39,       /* from the L2 to an SM, by ordinary loads */
-    DIRECT_PARTIAL = 23, /* percent by which these take longer, if a row begins in a sector */
+    DIRECT_START = 1791,        /* addresses, the first loads, sums and D; */
+    DIRECT_WAVE = 458,          /* more for each further wave of CTAs */
+    DIRECT_STEP_ISSUE = 31,     /* a step of a warp takes its SM so long */
+    DIRECT_MEMORY_BYTES = 1408, /* from DRAM to all SMs, by loads in this order */
+    DIRECT_L2_BYTES = 44,       /* from the L2 to an SM, by ordinary loads */
+    DIRECT_PARTIAL = 31, /* percent by which these take longer, if a row begins in a sector */
 };
-static const double direct_column = 20.9; /* a step of a warp, for each column of the tile */
+/* For each column of the tile: more for its sums, and for a step. */
+static const double direct_sums = 11.8, direct_column = 1.67;
 
 /* The most warps of the kernel for so many: direct.cu has one each for 2, 4, 8 and 16. */
 static inline int direct_room(int warps) {
     return warps <= 2 ? 2 : warps <= 4 ? 4 : warps <= 8 ? 8 : DIRECT_MOST_WARPS;
 }
 
-/* Predicts direct.cu: trips to memory, one after another; beside them the bytes of the busiest SM
- * from the L2, and all bytes from DRAM. */
+/* Predicts direct.cu: the steps of the busiest SM; beside them its bytes from the L2, and all bytes
+ * from DRAM. */
 static inline struct cost direct_cost(const struct gemm_problem *p, int side_rows, int fitted_rows,
                                       int sms, struct gemm_rates rates) {
     const struct direct_cut cut = direct_cut_of(p, side_rows, fitted_rows, sms);
     const int64_t tiles = (int64_t)cut.tiles_side * cut.tiles_fitted;
     const int64_t at_once = (int64_t)sms * (DIRECT_MOST_WARPS / direct_room(cut.warps));
     const double waves = (double)((tiles + at_once - 1) / at_once);
-    const double trips =
-        direct_column * fitted_rows * ceil_div(ceil_div(p->k, DIRECT_STEP), cut.warps);
-    const double elements = (double)p->m * p->k + (double)p->n * p->k + (double)p->m * p->n;
-    const double memory = elements * 2 / (rates.memory * DIRECT_MEMORY_BYTES);
-    /* Of the SM with the most tiles. */
-    const double share = (double)((tiles + sms - 1) / sms) / (double)tiles;
+    const double ctas = (double)((tiles + sms - 1) / sms); /* of the SM with the most */
+    const double step = DIRECT_STEP_ISSUE + direct_column * fitted_rows;
+    const double written = (double)p->m * p->n * 2 / (rates.memory * COST_READ_BYTES);
+    const double memory =
+        (cost_reading(p, rates) + written) * COST_READ_BYTES / DIRECT_MEMORY_BYTES;
     const bool whole = cost_operands_begin_at(p, COST_SECTOR_BYTES);
-    const double l2 = cut.rows * share * p->k * 2 * (whole ? 1 : 1 + DIRECT_PARTIAL / 100.0) /
-                      (rates.l2 * DIRECT_L2_BYTES);
-    const bool half = !cut.transposed && fitted_rows * 2 < COST_SECTOR_BYTES;
+    const double l2 = cut.rows * ctas / (double)tiles * p->k * 2 *
+                      (whole ? 1 : 1 + DIRECT_PARTIAL / 100.0) / (rates.l2 * DIRECT_L2_BYTES);
     return (struct cost){
-        .work = waves * cost_most(trips, DIRECT_TRIP),
-        .memory = DIRECT_TRIP + cost_both(l2, memory),
-        .rest = DIRECT_START + DIRECT_SUMS * fitted_rows + (waves - 1) * DIRECT_WAVE +
-                (half ? DIRECT_HALF : 0),
+        .work = ctas * ceil_div(p->k, DIRECT_STEP) * step,
+        .memory = cost_both(l2, memory),
+        .rest = DIRECT_START + direct_sums * fitted_rows + (waves - 1) * DIRECT_WAVE,
     };
 }
 

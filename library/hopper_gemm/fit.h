@@ -88,6 +88,7 @@ struct fit_search {
     double byte;        /* cycles until an SM has a byte from the L2 */
     double multicast;   /* the same, if it is for a cluster */
     double shared;      /* cycles until each SM has a byte, while all load */
+    double contention;  /* of a row that several CTAs load: cycles for each of them */
     double reading;     /* cycles to read the operands from DRAM */
     int resident;       /* clusters at once */
     struct fit best[2]; /* of whole tiles; of all cuts */
@@ -95,49 +96,51 @@ struct fit_search {
 
 /* Cycles and bytes of fitted.cu. */
 enum {
-    FIT_TILE = 2330,         /* the first bytes of a tile, and the way to the store */
-    FIT_CLEAR = 67,          /* a stage of which no load writes all rows */
-    FIT_BESIDE = 52,         /* percent by which a store takes longer beside another CTA's */
-    FIT_ROW = 17,            /* what the address of a row takes in a store, in bytes */
-    FIT_COUNT = 1630,        /* sums are stored, counted, and found to be there */
-    FIT_ROUND = 225,         /* FIT_FLIGHT loads of sums, on their way together */
-    FIT_SUMS_BYTES = 168,    /* of sums, per cycle, to the CTA that adds them up */
-    FIT_SECOND = 1070,       /* from the GEMM's end to the kernel that adds its sums */
-    FIT_SECOND_CTAS = 2010,  /* its CTAs that are at work at once, from start to end; ... */
+    FIT_TILE = 2129,         /* the first bytes of a tile, and the way to the store, ... */
+    FIT_NEXT_TILE = 3828,    /* ... of each in a further wave */
+    FIT_CONTENTION = 4,      /* a row that begins in a sector, for each cluster that loads it */
+    FIT_ROW = 25,            /* what the address of a row takes in a store, in bytes */
+    FIT_COUNT = 1272,        /* sums are counted, and found to be there, ... */
+    FIT_PART = 31,           /* ... more for each part of a tile */
+    FIT_ROUND = 688,         /* FIT_FLIGHT loads of sums, on their way together */
+    FIT_SUMS_BYTES = 230,    /* of sums, per cycle, to the CTA that adds them up */
+    FIT_SUMS_ALL = 2869,     /* of sums, per cycle, from all CTAs that store them */
+    FIT_SECOND = 714,        /* from the GEMM's end to the kernel that adds its sums */
+    FIT_SECOND_CTAS = 2710,  /* its CTAs that are at work at once, from start to end; ... */
     FIT_SECOND_RESIDENT = 2, /* ... so many on an SM */
 };
-static const double fit_store_bytes = 14.5; /* of D, from an SM, while all store */
+/* Bytes from an SM: of D, and of sums. */
+static const double fit_store_bytes = 14.3, fit_part_bytes = 9.7;
 
-/* Cycles of a k-tile: of all units that are busy meanwhile. Of `ctas` at once, each with so many
- * side rows, `share` run on an SM. */
-static inline double fit_k_tile(const struct fit_search *search, const struct fit *fit, int rows,
-                                double share, double ctas) {
+/* Cycles of a CTA's k-tiles: of all units that are busy meanwhile. Of `ctas` at once, each with so
+ * many side rows, `share` run on an SM; `sharers` clusters load the same rows. */
+static inline double fit_k_loop(const struct fit_search *search, const struct fit *fit, int k_tiles,
+                                int rows, double share, double ctas, double sharers) {
     const int slabs = search->slabs, width = fit->width;
     const double row = 2 * BK; /* bytes */
     const double loaded =
         row * ((double)width / fit->sharing_fitted + (double)rows / fit->sharing_side);
+    const int size = fit->sharing_side * fit->sharing_fitted, stages = fit_stages(slabs, width);
     const double fetch =
-        fit->sharing_side * fit->sharing_fitted == 1
-            ? loaded * search->byte
-            : cost_most(loaded * search->multicast, row * (width + rows) / COST_MULTICAST);
+        size == 1 ? loaded * search->byte
+                  : cost_most(loaded * search->multicast, row * (width + rows) / COST_MULTICAST);
     const double work = cost_most(cost_multiply(slabs, width), cost_read(slabs, width));
     const double units[] = {
-        COST_ISSUE,
-        share * work,
-        share * fetch,
-        loaded * ctas * search->shared,
+        k_tiles * (double)COST_ISSUE,
+        k_tiles * share * work,
+        k_tiles * share * fetch,
+        k_tiles * loaded * ctas * search->shared,
+        k_tiles * search->contention * (sharers < ctas / size ? sharers : ctas / size),
         /* A stage is loaded again one trip after it is released. */
-        (double)COST_TRIP / fit_stages(slabs, width),
+        cost_most(k_tiles - stages, 0) * COST_TRIP / stages,
     };
     return cost_units(units, sizeof units / sizeof *units);
 }
 
-/* Cycles to store a tile of D, if `share` CTAs of an SM do so. */
-static inline double fit_store(const struct fit_search *search, const struct fit *fit,
-                               double share) {
+/* Cycles to store a tile of D. */
+static inline double fit_store(const struct fit_search *search, const struct fit *fit) {
     const int rows = fit->transposed ? fit->width * search->slabs : 64 * search->slabs;
-    const double bytes = 64 * search->slabs * fit->width * 2.0 + rows * FIT_ROW;
-    return bytes * (1 + (share - 1) * (FIT_BESIDE / 100.0)) / fit_store_bytes;
+    return (64 * search->slabs * fit->width * 2.0 + rows * FIT_ROW) / fit_store_bytes;
 }
 
 /* Loads of sums that a thread has on their way. Host, or any thread. */
@@ -155,7 +158,7 @@ static inline double fit_parts_sum(const struct fit_search *search, const struct
     }
     const int group = chunks < flight ? chunks : flight, parts = flight / group; /* at once */
     const double rounds = ceil_div(fit->splits, parts) * (double)ceil_div(chunks, group);
-    return FIT_COUNT +
+    return FIT_COUNT + fit->splits * FIT_PART + fit_store(search, fit) +
            rounds * (FIT_ROUND + group * parts * 128 * slabs * 16 / (double)FIT_SUMS_BYTES);
 }
 
@@ -169,20 +172,20 @@ static inline void fit_try(struct fit_search *search, struct fit fit, int cluste
     const int left = clusters * fit.splits - full * search->resident;
     const int waves[] = {full, left > 0}, at_once[] = {search->resident * size, left * size};
     /* Most cuts are too slow even if only the Tensor Core and DRAM take time. */
-    const double multiply = cost_most(COST_ISSUE, cost_multiply(slabs, fit.width));
-    const double least = (full + (left > 0)) * (k_tiles * multiply + FIT_TILE);
+    const double least =
+        (full + (left > 0)) * (k_tiles * cost_multiply(slabs, fit.width) + FIT_TILE);
     if (cost_most(least, search->reading + FIT_TILE) > search->best[fit.splits > 1].cycles) return;
-    struct cost cost = {.memory = search->reading};
+    const double along_side = fit_clusters_side(search->problem, slabs, &fit);
+    const double sharers = cost_most(along_side, clusters / along_side);
+    const double sums = 64 * slabs * fit.width * (double)sizeof(float);
+    struct cost cost = {0, search->reading, FIT_TILE - FIT_NEXT_TILE};
     for (int i = 0; i < 2; ++i) {
         const double share = at_once[i] > search->sms ? 2 : 1; /* of an SM */
         if (waves[i] == 0) continue;
-        cost.work += waves[i] * k_tiles * fit_k_tile(search, &fit, rows, share, at_once[i]);
-        cost.rest += waves[i] * (FIT_TILE + fit_store(search, &fit, share));
-        if (size > 1) cost.rest += waves[i] * COST_BARRIERS;
-    }
-    if (rows < 64 * slabs) {
-        const int stages = fit_stages(slabs, fit.width);
-        cost.rest += FIT_CLEAR * (stages < k_tiles ? stages : k_tiles);
+        cost.work += waves[i] * fit_k_loop(search, &fit, k_tiles, rows, share, at_once[i], sharers);
+        const double parts = sums * (share / fit_part_bytes + at_once[i] / (double)FIT_SUMS_ALL);
+        const double store = fit.splits > 1 ? parts : fit_store(search, &fit);
+        cost.rest += waves[i] * (FIT_NEXT_TILE + store + (size > 1 ? COST_BARRIERS : 0));
     }
     if (fit.splits > 1) cost.rest += fit_parts_sum(search, &fit, (double)clusters * size);
     fit.cost = cost, fit.cycles = cost_cycles(cost);
@@ -229,9 +232,7 @@ static inline void fit_try_cluster(struct fit_search *search, struct fit fit, in
     const int64_t waves = (least + room - 1) / room;
     for (int more = 0; more < 2; ++more)
         fit_try_width(search, fit, tiles_side, (waves + more) * room / tiles_side);
-    /* Parts in one wave: for each number of k-tiles that a part may have, the fewest parts. They
-     * have too few bytes for a cluster of four. */
-    if (line * fit.sharing_fitted > 2) return;
+    /* Parts in one wave: for each number of k-tiles that a part may have, the fewest parts. */
     for (fit.splits = 2; least * fit.splits <= room;) {
         fit_try_width(search, fit, tiles_side, room / ((int64_t)tiles_side * fit.splits));
         const int k_tiles = ceil_div(search->k_tiles, fit.splits) - 1; /* the next smaller ones */
@@ -249,6 +250,7 @@ static inline struct fit_search fit_search_of(const struct gemm_problem *p, int 
     search.byte = 1 / cost_l2_bytes(p);
     search.multicast = 1 / cost_multicast_bytes(p, rates);
     search.shared = 1 / (sms * rates.l2 * COST_L2_ALL);
+    search.contention = cost_operands_begin_at(p, COST_SECTOR_BYTES) ? 0 : FIT_CONTENTION;
     search.reading = cost_reading(p, rates);
     search.best[0] = search.best[1] = none;
     return search;
@@ -273,8 +275,7 @@ static inline struct fit_search fit_answer(const struct gemm_problem *p,
 }
 
 /* The fastest ways to cut the problem for this kernel, a record of fitted.cu: [0] into whole tiles,
- * [1] also into parts of k, which need a workspace. Keeps the last answers: a launch asks more than
- * once, and often for the shape of the launch before. Host thread. */
+ * [1] also into parts of k, which need a workspace. Keeps the last answers. Host thread. */
 static inline const struct fit *fits_of(const struct gemm_problem *p,
                                         const struct gemm_kernel *kernel) {
     static __thread struct {

@@ -27,10 +27,12 @@ enum schedule { COOPERATIVE, PINGPONG, DIRECT };
 
 /* persistent.cu: cycles of an H200; fitted with cost.h. */
 enum {
-    START_PERSISTENT = 4280, /* to the first k-tile, and from the last one to the end */
-    COOPERATIVE_TILE = 1860, /* a cooperative tile, besides its main loop */
-    PINGPONG_TILE = 1310,    /* from one ping-pong tile to the next */
+    START_PERSISTENT = 752,  /* to the first k-tile, and from the last one to the end */
+    COOPERATIVE_TILE = 1440, /* a cooperative tile, besides its main loop */
+    PINGPONG_TILE = 870,     /* from one ping-pong tile to the next */
 };
+/* Bytes of D, per cycle of an SM, while the next tile is multiplied. */
+static const double cooperative_store = 15.2, pingpong_store = 10.4;
 
 struct configuration {
     const struct gemm_kernel *kernel[2]; /* [enum gemm_type] */
@@ -85,14 +87,18 @@ static struct cost persistent_cost(const struct gemm_kernel *kernel, const struc
     const double bytes = kernel->cluster == 1 ? cost_l2_bytes(p) : cost_multicast_bytes(p, rates);
     const double units[] = {cost_multiply(kernel->tile_m / 64, kernel->tile_n),
                             cost_read(kernel->tile_m / 64, kernel->tile_n),
-                            rows * COST_BK * 2 / bytes};
-    const double tile =
-        k_tiles * cost_units(units, 3) + (cooperative ? COOPERATIVE_TILE : PINGPONG_TILE);
+                            rows * COST_BK * 2 / bytes, COST_ISSUE};
+    const double main_loop = k_tiles * cost_units(units, 4);
+    const double store =
+        kernel->tile_m * kernel->tile_n * 2.0 / (cooperative ? cooperative_store : pingpong_store);
+    /* A tile is stored under the next one; of two ping-pong tiles each takes its own time. */
+    const double tile = cooperative ? cost_both(main_loop + COOPERATIVE_TILE, store)
+                                    : cost_both(main_loop + PINGPONG_TILE, (main_loop + store) / 2);
     const double written = (double)p->m * p->n * 2 / (rates.l2 * COST_WRITE_BYTES);
     return (struct cost){
         .work = waves * tile,
         .memory = cost_reading(p, rates) + written,
-        .rest = START_PERSISTENT + (kernel->cluster > 1 ? COST_BARRIERS : 0),
+        .rest = START_PERSISTENT + store + (kernel->cluster > 1 ? COST_BARRIERS : 0),
     };
 }
 

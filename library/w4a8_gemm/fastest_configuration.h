@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "gemm_selection.h"
+#include "services/selection.h"
 
 /* A configuration, and what the library's formula has to know of it. */
 struct configuration {

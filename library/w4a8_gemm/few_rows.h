@@ -12,7 +12,7 @@
 #include <assert.h>
 
 #include "scaled/scales.h"
-#include "gemm_selection.h"
+#include "services/selection.h"
 #include "building_blocks/cluster_splits.h"
 #include "building_blocks/pipeline.h"
 #include "hopper/element.h"

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "16_attention/attention.h"
-#include "element_codec.h"
+#include "harness/element_codec.h"
 #include "harness/problem_kind.h"
 #include "memory.h"
 
@@ -22,7 +22,8 @@ static void test_kernel(const struct gemm_kernel *kernel, int d) {
     float *const lse = filled(M * sizeof *lse, 0xff);
     for (int i = 0; i < N * d; ++i)
         v[i] = float_to_bf16(i < d ? INFINITY : 1); /* key 0's */
-    const struct attention_problem of = {.heads = 1, .kv_heads = 1, .causal = true, .scale = 1};
+    const struct attention_problem of = {
+        .batch = 1, .heads = 1, .kv_heads = 1, .causal = true, .scale = 1};
     struct gemm_problem p = {.m = M, .n = N, .k = d, .lda = d, .ldb = d, .ldd = d, .of_kind = &of};
     p.a = put(q, (size_t)(M * d * 2));
     p.b = put(k, (size_t)(N * d * 2));

@@ -59,7 +59,7 @@ def draw():
     assert "&shared->scale_b[state.index][k_tile % SCALES_B]" in code
     assert code.count("wgmma_promote(sum[part], acc, scale, BN / 2);") == 1
     p = Picture(f"Two scales multiply each sum of {block}",
-                f"""A box of A or B has one scale: 1 × {block} elements of A, {block} × {block} of
+                f"""A scale block has one scale: 1 × {block} elements of A, {block} × {block} of
                 B. The orange row of D needs {BLOCKS} scales of A and {BLOCKS} of B for
                 {BLOCKS * block} of k; a k-tile of `kernel.cu`'s tile has {bm} of A and 1 of B
                 (counted from `quantize.c` and the kernel's constants).""",

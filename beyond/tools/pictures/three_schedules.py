@@ -6,7 +6,7 @@ from data import source, trace
 from picture import Picture
 
 PROGRAM, KERNEL = "16_attention", "beyond/16_attention/kernel.cu"
-HEAD, KEYS, BLOCK = 128, 1280, 3  # BLOCK: the first block of keys that is drawn
+HEAD, KEYS, BLOCK = 128, 1280, 3  # BLOCK: the first key block that is drawn
 SIZE = ("--m", "128", "--n", str(KEYS), "--k", str(HEAD), "--heads", "1", "--sms", "1")
 CYCLES, X, RIGHT = 5700, 128, 544
 THIN, CORE, STEP = 20, 28, 152
@@ -90,11 +90,11 @@ def draw():
     assert serial.period > pingpong.period == kernel.period
     assert not any(serial.own) and not any(pingpong.own) and all(kernel.own)
     assert kernel.slack > pingpong.slack > 0
-    p = Picture("Two of three schedules never idle",
-                f"""In `serial.cu` the Tensor Core idles once for each 4 products, and a block of
-                keys takes {serial.period} cycles instead of {pingpong.period}. `kernel.cu` is no
+    p = Picture("Counted by units, two of three never idle",
+                f"""In `serial.cu` the Tensor Core idles once for each 4 products, and a key
+                block takes {serial.period} cycles instead of {pingpong.period}. `kernel.cu` is no
                 faster here than `pingpong.cu`, but its exponentials end {kernel.slack} cycles
-                before the consumer's next turn instead of {pingpong.slack} (simulated, one CTA, d =
+                before the consumer's next products instead of {pingpong.slack} (simulated, one CTA, d =
                 {HEAD}, {KEYS} keys).""",
                 "Three schedules, each with the exponentials of two consumers and the Tensor Core "
                 "between them. serial: the Tensor Core multiplies queries and keys for both "
@@ -129,7 +129,7 @@ def draw():
             p.cells(s.boxes(s.idle, rows[1], CORE), "hot")
         a, b, y = s.px(s.begin), s.px(s.begin + s.period), rows[2] + THIN + 6
         p.path(f"M{a + 1:g} {y}v6H{b - 1:g}v-6", "rule")
-        p.text((a + b) / 2, y + 22, f"a block: {s.period} cycles", "text", "middle")
+        p.text((a + b) / 2, y + 22, f"a key block: {s.period} cycles", "text", "middle")
     y = 60 + STEP * 3 + 2
     p.legend(20, y, (("mma", "", 20), ("mma1", "product for consumer 0, 1", 0)))
     p.legend(20, y + 27, (("hot", "Tensor Core idle", 200), ("fma", "exponentials", 0)))

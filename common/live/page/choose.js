@@ -1,24 +1,9 @@
 /* choose.js: cases in which the reader chooses, and every choice is run. */
 
-const APART = 0.05; // simulate.py has the same
-
 const outcomeOfChoice = answer => {
   const cycles = numberOfCycles(answer);
   return cycles ? `${spaced(cycles)} simulated cycles` : inShort(answer);
 };
-
-/* The one that is wanted; null if there is not one. */
-function rightChoice(want, answers) {
-  if (want === "fails") {
-    const failing = answers.filter(answer => answer.code);
-    return failing.length === 1 ? answers.indexOf(failing[0]) : null;
-  }
-  const cycles = answers.map(numberOfCycles), sign = want === "most" ? -1 : 1;
-  const order = [...cycles.keys()].sort((a, b) => sign * (cycles[a] - cycles[b]));
-  const [first, second] = order.map(i => cycles[i]);
-  const apart = Math.abs(first - second) >= APART * Math.max(first, second);
-  return cycles.every(Boolean) && apart ? order[0] : null;
-}
 
 const answersOf = new Map(); // of each case that has been run: promises
 
@@ -41,10 +26,10 @@ async function judgeChosen(one, choice) {
   explain(one, false, "Running them\u2026");
   const answers = await runChoices(one);
   if (state.case !== one.id || answered) return;
-  const right = rightChoice(one.want, answers), chosen = one.choices.indexOf(choice);
-  if (chosen === right) {
+  const chosen = one.choices.indexOf(choice);
+  if (await judged(one, chosen, answers)) {
     solve(one, `Yes: ${choice.text}.`);
-    byId("case-answer").append(choicesTable(one, answers, right));
+    byId("case-answer").append(choicesTable(one, answers, chosen));
   } else {
     explain(one, false, `No. ${choice.text}: ${outcomeOfChoice(answers[chosen])}. ${choice.why}`);
   }

@@ -31,9 +31,9 @@ function say(good, ...nodes) {
   byId("case-answer").scrollIntoView({block: "nearest"});
 }
 
-function judgeLine(line) {
-  const {says, rules} = caseHere(), wrong = says[line - 1];
-  if (wrong) return say(false, `No, not line ${line}. ${wrong}`);
+async function judgeLine(line) {
+  const one = caseHere(), {says, rules} = one;
+  if (!await judged(one, line - 1)) return say(false, `No, not line ${line}. ${says[line - 1]}`);
   say(true, `Line ${line} it is. And what does the simulator report?`);
   byId("case-answer").append(element("div", {class: "choices"}, ...Object.keys(rules).map(rule => {
     const button = element("button", {type: "button"}, rule);
@@ -42,11 +42,11 @@ function judgeLine(line) {
   })));
 }
 
-function judgeRule(line, rule) {
-  const wrong = caseHere().rules[rule];
-  if (wrong) {
+async function judgeRule(line, rule) {
+  const {rule: kind, rules, right_rule: right} = caseHere();
+  if (!await judged({rule: kind, right}, Object.keys(rules).indexOf(rule))) {
     byId("case-answer").querySelector("p").replaceWith(element("p", {class: "bad", role: "status"},
-      `Line ${line} is right, but it is not "${rule}". ${wrong}`));
+      `Line ${line} is right, but it is not "${rule}". ${rules[rule]}`));
     return;
   }
   found.add(state.exhibit);

@@ -35,8 +35,7 @@ function solved() {
   }
 }
 
-function keepSolved(id) {
-  const all = solved().add(id);
+function keepSolved(all) {
   try {
     localStorage.setItem(SOLVED, JSON.stringify([...all]));
   } catch (error) {
@@ -132,7 +131,7 @@ function explain(one, good, ...nodes) {
 
 function solve(one, ...nodes) {
   answered = true;
-  keepSolved(one.id);
+  keepSolved(solved().add(one.id));
   explain(one, true, ...nodes);
   showSource(pickOf());
   shownSource = "";
@@ -152,7 +151,7 @@ function inShort(answer) {
 /* Is it this line? A wrong answer is tried out, and what it does instead is the reason. */
 async function judgeLine(picked) {
   const one = askedCase();
-  if (one.off.includes(picked.number)) return solve(one, `Yes: ${picked.call}.`);
+  if (await judged(one, picked.number)) return solve(one, `Yes: ${picked.call}.`);
   explain(one, false, `Line ${picked.line}? Trying it\u2026`);
   const answer = await background.run(optionsOf(one.chapter, one.run),
     {off: [picked.number], version: one.version}, false);
@@ -163,7 +162,7 @@ async function judgeLine(picked) {
 }
 
 async function judgeChoice(one, choice) {
-  if (choice === one.answer) return solve(one, `Yes: ${choice}.`);
+  if (await judged(one, one.choices.indexOf(choice))) return solve(one, `Yes: ${choice}.`);
   explain(one, false, `No, it is not "${choice}". ${one.reasons[choice] || ""}`);
 }
 
@@ -172,18 +171,19 @@ async function judgeRepair(one, choice) {
   explain(one, false, "Trying it\u2026");
   const answer = await background.run(optionsOf(one.chapter, choice.run), choice, false);
   if (state.case !== one.id || answered) return;
-  if (!answer.code && choice.right) return solve(one, "Yes: mended, the kernel passes.");
+  if (await judged(one, one.choices.indexOf(choice), [answer]))
+    return solve(one, "Yes: mended, the kernel passes.");
   const {m, n, k, sms, schedule} = choice.run;
   explain(one, false, `No: with it, ${inShort(answer)} (m ${m}, n ${n}, k ${k}, ${sms} SMs, `,
     `schedule ${schedule}).`);
 }
 
 /* In a case that asks for a run that fails. */
-function judgeRun(answer) {
+async function judgeRun(answer) {
   const one = caseOf(state.case);
   if (one?.kind !== "catch" || answered || !byId("case-answer")) return;
   const changed = Object.keys(one.run).some(name => state[name] !== one.run[name]);
-  if (answer.code)
+  if (await judged(one, 0, [answer]))
     solve(one, "Yes: this run shows it.");
   else if (changed)
     explain(one, false, "This run passes. What could come in another order, or more often?");
@@ -206,6 +206,7 @@ function chooseCase(id) {
 
 function listenCases() {
   byId("case").addEventListener("change", () => chooseCase(byId("case").value));
+  byId("reset-cases").addEventListener("click", () => keepSolved(new Set()));
   byId("next-case").addEventListener("click", () => chooseCase(nextCase().id));
   byId("begin-case").addEventListener("click", event => {
     event.preventDefault();

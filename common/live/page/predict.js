@@ -48,10 +48,12 @@ function askFirst(answer, before) {
   clearResult("The run is over. What does it say?");
   box.replaceChildren(element("div", {class: "choices"}, ...words.map(word => {
     const button = element("button", {type: "button"}, word);
-    button.addEventListener("click", () => {
+    button.addEventListener("click", async () => {
+      const good = await judged({rule: "named", right: [right, also].map(one => words.indexOf(one))},
+        words.indexOf(word));
       showAnswer(answer);
       byId("prediction").replaceChildren(element("p",
-        {class: word === right || word === also ? "good" : "bad", role: "status"},
+        {class: good ? "good" : "bad", role: "status"},
         word === right ? `As you said: ${right}${right === VERIFIED ? ", this run" : ""}.` :
           `You said: ${word}. It is: ${right}.`));
     });

@@ -21,7 +21,8 @@ struct allocation {
     uint64_t address; /* in the simulated memory: the same in every run of the program */
     const char *label;
     enum global_kind kind;
-    void *cells; /* order/global_shadow.c */
+    bool writable; /* it may be, if the launch says so */
+    void *cells;   /* order/global_shadow.c */
     size_t cells_bytes;
 };
 
@@ -65,6 +66,7 @@ void *global_alloc(int device, size_t bytes, const char *label, bool writable) {
                                          (uint64_t)device << DEVICE_SHIFT | next_address[device],
                                          label,
                                          writable ? GLOBAL_WRITABLE : GLOBAL_INPUT,
+                                         writable,
                                          NULL,
                                          0};
     next_address[device] += (bytes + 511) & ~(uint64_t)255;
@@ -107,6 +109,22 @@ static struct allocation *find(uintptr_t address) {
     return low ? &allocations[low - 1] : NULL;
 }
 
+static inline bool inside(const struct allocation *a, uintptr_t address, size_t bytes) {
+    return address - a->base < a->bytes && bytes <= a->bytes - (address - a->base);
+}
+
+void (*global_unforeseen)(const char *label);
+
+void global_let_write(bool all) {
+    for (int i = 0; i < allocation_count; ++i)
+        allocations[i].kind = all && allocations[i].writable ? GLOBAL_WRITABLE : GLOBAL_INPUT;
+}
+
+void global_let_write_to(const void *pointer) {
+    struct allocation *const a = find((uintptr_t)pointer);
+    if (a && a->writable && inside(a, (uintptr_t)pointer, 1)) a->kind = GLOBAL_WRITABLE;
+}
+
 void (*global_outside)(const void *pointer, size_t bytes, enum sim_access access);
 
 /* Finds the allocation and reports what is wrong with the access. */
@@ -134,6 +152,7 @@ static __attribute__((noinline)) enum global_kind check_slowly(uintptr_t address
         return GLOBAL_REFUSED;
     }
     if (access == SIM_WRITE && found->kind != GLOBAL_WRITABLE) {
+        if (found->writable && global_unforeseen) global_unforeseen(found->label);
         sim_hazard("global-read-only", NULL,
                    "write of %zu bytes to %s + %zu, an input\n"
                    "    Results go to D or the workspace: is it the right pointer?",
@@ -145,10 +164,6 @@ static __attribute__((noinline)) enum global_kind check_slowly(uintptr_t address
         hit = found;
     }
     return found->kind;
-}
-
-static inline bool inside(const struct allocation *a, uintptr_t address, size_t bytes) {
-    return address - a->base < a->bytes && bytes <= a->bytes - (address - a->base);
 }
 
 enum global_kind sim_global_check(const void *pointer, size_t bytes, enum sim_access access) {

@@ -4,7 +4,7 @@
 #ifndef SIM_CORE_GLOBAL_MEMORY_H
 #define SIM_CORE_GLOBAL_MEMORY_H
 
-#include "gemm_devices.h"
+#include "services/devices.h"
 #include "sim/core/threads.h"
 
 enum sim_access { SIM_READ, SIM_WRITE };
@@ -25,6 +25,15 @@ const char *global_where(const void *pointer, char *text, size_t size);
  * and GLOBAL_REFUSED, which is false: leave the access out. */
 enum global_kind { GLOBAL_REFUSED, GLOBAL_INPUT, GLOBAL_WRITABLE };
 enum global_kind sim_global_check(const void *pointer, size_t bytes, enum sim_access access);
+
+/* Of what global_alloc() has made writable, launches from here on may write to all, or to none but
+ * what follows. */
+void global_let_write(bool all);
+/* And to the allocation that this lies in, if there is one. */
+void global_let_write_to(const void *pointer);
+/* Called, unless it is NULL, when a launch writes to one that it was not let to: what it says of the
+ * launch is wrong, and not the launch. It does not return. */
+extern void (*global_unforeseen)(const char *label);
 
 /* While it is not NULL, says what is wrong with an access outside of all allocations, in place of
  * the usual report: whoever accesses knows more. */

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm_devices.h"
+#include "services/devices.h"
 #include "sim/core/collective.h"
 #include "sim/core/endless.h"
 #include "sim/core/events.h"

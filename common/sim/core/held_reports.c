@@ -84,6 +84,12 @@ static void end(int signal) {
     raise(signal); /* SA_RESETHAND: now it does what it always does */
 }
 
+void reports_hold(void) {
+    count = first_of_run = 0;
+    used = 0;
+    holding = true;
+}
+
 void backend_hold_reports(void) {
     static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM};
     /* On the other stack, where endless.c has given one: a fiber's may be full. */
@@ -91,7 +97,5 @@ void backend_hold_reports(void) {
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; ++i)
         sigaction(signals[i], &action, NULL);
-    count = first_of_run = 0;
-    used = 0;
-    holding = true;
+    reports_hold();
 }

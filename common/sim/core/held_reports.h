@@ -17,6 +17,9 @@ struct report_cause {
 /* Prints a report, or keeps it, behind those of this run that have the same cause (NULL: behind
  * all). Takes no memory. */
 void report_say(const char *text, const struct report_cause *cause);
+/* From here on they are kept, and only reports_spill() prints them: what backend_hold_reports()
+ * does, without its signals. */
+void reports_hold(void);
 /* Another run begins. */
 void reports_begin(void);
 /* Prints what is kept, now, and from here on everything at once: the program ends. May be called in

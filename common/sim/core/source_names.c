@@ -1,8 +1,8 @@
 /*
  * source_names.c: lines of shared headers, together with the kernel that has called them.
  *
- * A place is a file and a line wherever the simulator keeps one. Inside a verb the line is the
- * kernel's, and the file is a text of this table, which says the header's line, too.
+ * Wherever the simulator keeps a file and a line, the line is the kernel's inside a verb, and the
+ * file is a text of this table, which says the header's line, too.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,37 +11,36 @@
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
 
-struct place {
+struct made_name {
     const char *file, *caller;
     int line;
     char text[160]; /* begins with MADE, which no file's name does */
 };
 
-enum { PLACES = 1 << 11, MADE = '\1' };
-static struct place places[PLACES]; /* open addressing */
+enum { MADE_NAMES = 1 << 11, MADE = '\1' };
+static struct made_name made_names[MADE_NAMES]; /* open addressing */
 
 const char *sim_called_from(const char *file, int line, const char *caller) {
     const unsigned hash =
         (unsigned)line * 40503u ^ (unsigned)((uintptr_t)file >> 3 ^ (uintptr_t)caller >> 5);
-    for (unsigned probe = 0; probe < PLACES / 2; ++probe) {
-        struct place *const place = &places[(hash + probe) % PLACES];
-        if (place->file == file && place->line == line && place->caller == caller)
-            return place->text;
-        if (place->file) continue;
-        place->file = file;
-        place->line = line;
-        place->caller = caller;
-        const int used = snprintf(place->text, sizeof place->text, "%c%s:%d called from ", MADE,
+    for (unsigned probe = 0; probe < MADE_NAMES / 2; ++probe) {
+        struct made_name *const name = &made_names[(hash + probe) % MADE_NAMES];
+        if (name->file == file && name->line == line && name->caller == caller) return name->text;
+        if (name->file) continue;
+        name->file = file;
+        name->line = line;
+        name->caller = caller;
+        const int used = snprintf(name->text, sizeof name->text, "%c%s:%d called from ", MADE,
                                   source_name(file), line);
-        snprintf(place->text + used, sizeof place->text - (size_t)used, "%s", source_name(caller));
-        return place->text;
+        snprintf(name->text + used, sizeof name->text - (size_t)used, "%s", source_name(caller));
+        return name->text;
     }
     return caller; /* hundreds of kernels in one program: the header's line is left out */
 }
 
 const char *source_path(const char *file) {
-    for (int i = 0; file && *file == MADE && i < PLACES; ++i)
-        if (places[i].text == file) return source_path(places[i].caller);
+    for (int i = 0; file && *file == MADE && i < MADE_NAMES; ++i)
+        if (made_names[i].text == file) return source_path(made_names[i].caller);
     return file;
 }
 

@@ -27,7 +27,7 @@ struct sim_clock {
     int size;
 };
 
-struct sim_known; /* of other clusters: order/known.h */
+struct sim_known; /* of other clusters: order/known_clocks.h */
 
 /* What a synchronization object carries from those who release to those who acquire.
  *   c: accesses that happened before, for a generic access that follows
@@ -89,7 +89,7 @@ struct sim_thread {
     int slot;                    /* of its generic accesses: index in the cluster */
     uint32_t epoch;              /* of its next generic access; its own entry in c is not kept */
     struct sim_clock c, p, g, x; /* C_T, P_T, G_T, X_T: order/clock.c */
-    struct sim_known *known;     /* the same of other clusters: order/known.c */
+    struct sim_known *known;     /* the same of other clusters: order/known_clocks.c */
     uint32_t acquired;           /* how often */
     struct {
         uint32_t epoch, acquired; /* of the thread, at its latest proxy fence; epoch 0: none */

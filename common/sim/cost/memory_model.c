@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "gemm_devices.h"
+#include "services/devices.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/run.h"

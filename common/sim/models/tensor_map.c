@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gemm_plan.h"
+#include "services/plan.h"
 #include "gemm_types.h"
+#include "services/batch.h"
 
 /* The simulator's encoding. The checksum tells a map from bytes that merely resemble one. */
 struct encoding {
@@ -133,32 +134,61 @@ struct box_row tensor_map_store_row(const struct tensor_map_fields *f, int64_t r
     return meet(f, (f->columns + chunk - 1) / chunk * chunk, row, column, r);
 }
 
+/* Keeps the product from overflowing. */
+static int64_t bytes_of(int64_t elements, int element_bytes) {
+    const int64_t limit = INT64_C(1) << 50;
+    return (elements > limit ? limit : elements < -limit ? -limit : elements) * element_bytes;
+}
+
+static struct tensor_map_fields fields_of(enum gemm_type type, const void *base, int64_t rows,
+                                          int columns, int64_t ld, int box_rows, int box_columns,
+                                          enum gemm_swizzle swizzle) {
+    const int element_bytes = (unsigned)type <= GEMM_FP32 ? gemm_type_bytes(type) : 0;
+    return (struct tensor_map_fields){.base = (const unsigned char *)base,
+                                      .rows = rows,
+                                      .columns = columns,
+                                      .pitch = bytes_of(ld, element_bytes),
+                                      .box_rows = box_rows,
+                                      .box_columns = box_columns,
+                                      .element_bytes = element_bytes,
+                                      .type = type,
+                                      .swizzle = swizzle};
+}
+
+static enum gemm_status encode(struct tensor_map *map, const struct tensor_map_fields *f,
+                               int64_t ld) {
+    const char *const fault = f->rows > INT32_MAX ? "rows: must be 1 .. 2147483647"
+                              : f->rank == 3 && ld < f->columns
+                                  ? "ld: the row pitch is shorter than a row"
+                                  : tensor_map_encode(map, f);
+    if (!fault) return GEMM_OK;
+    fprintf(stderr,
+            "error: gemm_tensor_map: %s (matrix %lld x %lld, ld %lld, box %d x %d, swizzle %d)\n",
+            fault, (long long)f->rows, (long long)f->columns, (long long)ld, f->box_rows,
+            f->box_columns, (int)f->swizzle);
+    return GEMM_UNSUPPORTED;
+}
+
 enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, const void *base,
                                  int64_t rows, int columns, int64_t ld, int box_rows,
                                  int box_columns, enum gemm_swizzle swizzle) {
-    const int element_bytes = (unsigned)type <= GEMM_FP32 ? gemm_type_bytes(type) : 0;
-    const int64_t limit = INT64_C(1) << 50; /* keeps the product below from overflowing */
-    const struct tensor_map_fields fields = {
-        .base = (const unsigned char *)base,
-        .rows = rows,
-        .columns = columns,
-        .pitch = (ld > limit    ? limit
-                  : ld < -limit ? -limit
-                                : ld) *
-                 element_bytes,
-        .box_rows = box_rows,
-        .box_columns = box_columns,
-        .element_bytes = element_bytes,
-        .type = type,
-        .swizzle = swizzle,
-    };
-    const char *const fault =
-        rows > INT32_MAX ? "rows: must be 1 .. 2147483647" : tensor_map_encode(map, &fields);
-    if (!fault) return GEMM_OK;
-    fprintf(stderr,
-            "error: gemm_tensor_map: %s (matrix %lld x %d, ld %lld, box %d x %d, swizzle %d)\n",
-            fault, (long long)rows, columns, (long long)ld, box_rows, box_columns, (int)swizzle);
-    return GEMM_UNSUPPORTED;
+    const struct tensor_map_fields f =
+        fields_of(type, base, rows, columns, ld, box_rows, box_columns, swizzle);
+    return encode(map, &f, ld);
+}
+
+enum gemm_status gemm_tensor_map_3d(struct tensor_map *map, enum gemm_type type, const void *base,
+                                    int matrices, int64_t stride, int64_t rows, int columns,
+                                    int64_t ld, int box_rows, int box_columns,
+                                    enum gemm_swizzle swizzle) {
+    struct tensor_map_fields f =
+        fields_of(type, base, rows, columns, ld, box_rows, box_columns, swizzle);
+    if (matrices == 1) stride = ld;
+    f.rank = 3;
+    f.outer_pitch[0] = stride > 0 ? bytes_of(stride, f.element_bytes) : -1;
+    f.outer_extent[0] = matrices > 0 ? (uint32_t)matrices : 0;
+    f.outer_box[0] = 1;
+    return encode(map, &f, ld);
 }
 
 enum gemm_status gemm_tensor_map_move(struct tensor_map *map, const void *base) {

@@ -12,10 +12,12 @@
 enum { TENSOR_MAP_MAX_RANK = 5, TENSOR_MAP_OUTER = TENSOR_MAP_MAX_RANK - 2 };
 
 struct tensor_map_fields {
+    /* First: CUTLASS clears bit 21 of the second word of a map, for the sake of some drivers. Here
+     * that is one of box_rows, and 0. */
+    int box_rows, box_columns;
     const unsigned char *base;
     int64_t rows, columns; /* of the matrix, elements */
     int64_t pitch;         /* bytes from row to row */
-    int box_rows, box_columns;
     int element_bytes;
     enum gemm_type type;
     enum gemm_swizzle swizzle;

@@ -23,7 +23,7 @@
 #include "sim/core/host_memory.h"
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
-#include "sim/order/known.h"
+#include "sim/order/known_clocks.h"
 
 /* Joining clocks takes more time than anything else here, so it is done by vectors; the signed
  * comparison is the one that every vector unit has, and epochs stay far below 2^31. */

@@ -9,11 +9,11 @@
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/order/global_shadow.h"
-#include "sim/order/known.h"
+#include "sim/order/known_clocks.h"
 #include "sim/order/map_order.h"
 #include "sim/order/clock.h"
 #include "sim/order/shadow.h"
-#include "sim/order/when.h"
+#include "sim/order/access_times.h"
 
 static const char *const what[] = {[GLOBAL_LD_ST] = "ld/st",
                                    [GLOBAL_STRONG] = "a strong ld/st or atomic",
@@ -274,11 +274,12 @@ static struct sim_thread *resident(const struct global_record *record) {
 /* For the picture. */
 static struct sim_side side_of(const struct global_record *record, bool is_now) {
     const int threads = sim.launch->threads;
-    struct sim_side side = {
-        .cta = (int)record->cluster * sim.launch->cluster + record->thread / threads,
-        .thread = record->thread % threads,
-        .cycle = is_now ? sim_now()
-                        : when_of((int)record->cluster, record->slot, record->epoch, record->site)};
+    struct sim_side side = {.cta = (int)record->cluster * sim.launch->cluster +
+                                   record->thread / threads,
+                            .thread = record->thread % threads,
+                            .cycle = is_now ? sim_now()
+                                            : access_time_of((int)record->cluster, record->slot,
+                                                             record->epoch, record->site)};
     source_site_raw(record->site, &side.file, &side.line);
     snprintf(side.what, sizeof side.what, "%s by %s", record->write ? "write" : "read",
              what[record->how]);

@@ -22,9 +22,9 @@
 #include "sim/core/host_memory.h"
 #include "sim/core/run.h"
 #include "sim/order/clock.h"
-#include "sim/order/earlier.h"
-#include "sim/order/known.h"
-#include "sim/order/when.h"
+#include "sim/order/launch_order.h"
+#include "sim/order/known_clocks.h"
+#include "sim/order/access_times.h"
 
 enum { CELL_BYTES = 16, THREADS = (1 << 14) - 1 /* all bits of `thread` */ };
 
@@ -110,7 +110,7 @@ bool global_knows(const struct sim_thread *thread, uint32_t cluster, int slot, u
                sim_clock_get(for_async_proxy ? &thread->g : &thread->c, slot) >= epoch;
     const struct sim_sync *const sync = known_get(thread->known, (int)cluster);
     return (sync && sim_clock_get(for_async_proxy ? &sync->g : &sync->c, slot) >= epoch) ||
-           earlier_knows(thread, (int)cluster, slot, epoch, for_async_proxy);
+           launch_order_knows(thread, (int)cluster, slot, epoch, for_async_proxy);
 }
 
 bool global_loses_update(const struct global_record *a, const struct global_record *b) {
@@ -232,7 +232,7 @@ static void touch(struct sim_thread *thread, struct global_record *now, const vo
     now->cluster = (uint32_t)thread->cta->cluster->index;
     now->thread = (uint16_t)(thread->cta->rank * thread->cta->threads + thread->index) & THREADS;
     now->issued = thread->epoch;
-    when_note(thread, now->slot, now->epoch, now->site);
+    access_times_note(thread, now->slot, now->epoch, now->site);
     const size_t end = offset + bytes;
     while (offset < end) {
         const size_t cell = offset / CELL_BYTES, in_cell = offset % CELL_BYTES;

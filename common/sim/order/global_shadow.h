@@ -4,7 +4,7 @@
  *
  * Only memory that kernels may write is followed (GLOBAL_WRITABLE). A launch begins with nothing:
  * all that came before it on the stream is ordered. Of several launches that follow each other on
- * several devices only the first one does (earlier.h).
+ * several devices only the first one does (launch_order.h).
  */
 #ifndef SIM_ORDER_GLOBAL_SHADOW_H
 #define SIM_ORDER_GLOBAL_SHADOW_H

@@ -15,7 +15,7 @@
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
 #include "sim/order/global_shadow.h"
-#include "sim/order/known.h"
+#include "sim/order/known_clocks.h"
 
 enum { MAP_BYTES = 128, BUCKETS = 1024, WHERE_TEXT = 96, LINE_TEXT = 128 };
 

@@ -16,7 +16,7 @@
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
-#include "sim/order/known.h"
+#include "sim/order/known_clocks.h"
 
 const char *const scope_names[] = {".cta", ".cluster", ".gpu", ".sys"};
 enum { SCOPES = 4 };
@@ -284,7 +284,7 @@ void release_forget(const void *pointer, size_t bytes) {
 
 /* ---- for reports ---- */
 
-/* A launch comes after all earlier ones of its device (earlier.h). */
+/* A launch comes after all earlier ones of its device (launch_order.h). */
 static bool covers(const struct release *r, int cluster, int slot, uint32_t epoch) {
     const struct sim_sync *const sync =
         r->place.cluster == cluster ? &r->sync : known_get(r->sync.known, cluster);

@@ -20,7 +20,7 @@
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
 #include "sim/order/release.h"
-#include "sim/order/when.h"
+#include "sim/order/access_times.h"
 
 bool (*shadow_too_weak)(const struct sim_thread *thread, int slot, uint32_t epoch, char *text,
                         size_t size);
@@ -199,10 +199,10 @@ static void say_sides(const struct accessor *now, const struct record *then,
                              .cta = now->thread->cta->index,
                              .thread = now->thread->index,
                              .cycle = sim_now()};
-    struct sim_side second = {.cta = other->cta->index,
-                              .thread = other->index,
-                              .cycle =
-                                  when_of(cluster->index, then->slot, then->epoch, then->site)};
+    struct sim_side second = {
+        .cta = other->cta->index,
+        .thread = other->index,
+        .cycle = access_time_of(cluster->index, then->slot, then->epoch, then->site)};
     source_site_raw(then->site, &second.file, &second.line);
     snprintf(first.what, sizeof first.what, "%s by %s", now->access == SIM_WRITE ? "write" : "read",
              cluster->slot[now->slot].what);
@@ -438,7 +438,7 @@ enum { AHEAD = 4 * 128 / CELL_BYTES };
 static void touch(struct accessor *now, struct sim_cta *cta, size_t offset, size_t bytes) {
     uint16_t site = source_site(now->thread->self.file, now->thread->self.line);
     const size_t end = offset + bytes;
-    when_note(now->thread, now->slot, now->epoch, site);
+    access_times_note(now->thread, now->slot, now->epoch, site);
     while (offset < end) {
         const size_t cell = offset / CELL_BYTES, in_cell = offset % CELL_BYTES;
         const size_t room = CELL_BYTES - in_cell, count = room < end - offset ? room : end - offset;

@@ -27,7 +27,7 @@ for name in 14_one 15_pair; do
     sed "s/01_naive/$name/" "$source/01_naive/kernel.cu" >"$work/beyond/$name/kernel.cu"
 done
 declare_pair() {
-    one='TYPES fp16 PTX 80 between:90 FROM 01_naive STEPS between kernel VARIANTS aside:kernel.cu between:kernel.cu'
+    one='TYPES fp16 PTX 80 between:90 FROM 01_naive STEPS between kernel VARIANTS aside:kernel.cu between:kernel.cu:A=1:B=2'
     awk -v one="$one" -v pair="$1" '
         /^chapter\(/ && !done++ {
             print "chapter(beyond/14_one " one ")\nchapter(beyond/15_pair " pair ")"
@@ -74,3 +74,21 @@ order=$(sed -n 's/^ *{{.*&kernel_\(14_one[a-z_]*\)_fp16.*, 1, \([a-z]*\), \(.*\)
     "$(find "$work/build" -name registry_14_one.c)" | head -n 3 | tr '\n' ,)
 [ "$order" = '14_one_between true "01_naive", 90,14_one true NULL, 80,14_one_aside false NULL, 80,' ] ||
     fail "the registry: $order"
+
+# So does kernels.json, which has what the line says of each.
+rows=$(grep '"chapter": "beyond/\(14_one\|15_pair\)"' "$work/build/kernels.json")
+expect_row() {
+    name=$1
+    shift
+    row=$(echo "$rows" | grep "\"name\": \"$name\"")
+    for member; do
+        case $row in *"$member"[,}]*) ;; *) fail "kernels.json: $name has no $member: $row" ;; esac
+    done
+}
+order=$(echo "$rows" | sed 's/.*"name": "\([^"]*\)".*/\1/' | tr '\n' ' ')
+[ "$order" = '14_one:between 14_one 14_one:aside 15_pair ' ] || fail "kernels.json: $order"
+expect_row 14_one:between '"variant": "between"' '"types": ["fp16"]' '"ptx": 90' '"step": true' \
+    '"from": "01_naive"' '"macros": ["A=1", "B=2"]' '"gpus": 1'
+expect_row 14_one '"variant": null' '"file": "beyond/14_one/kernel.cu"' '"from": null' '"ptx": 80'
+expect_row 14_one:aside '"step": false' '"traced": false' '"macros": []'
+expect_row 15_pair '"types": ["bf16"]' '"gpus": 9' '"step": true' '"kind": null'

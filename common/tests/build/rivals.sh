@@ -5,36 +5,17 @@
 # toolkit, and are not built here.
 set -u
 source=$1 work=$2 cmake=$3
-failures=0
 rm -rf "$work"
 for file in DeepGEMM/deep_gemm/include/deep_gemm/impls/sm90_fp8_gemm_1d2d.cuh \
     DeepGEMM/third-party/cutlass/include/cute/tensor.hpp \
     bare/deep_gemm/include/deep_gemm/impls/sm90_fp8_gemm_1d2d.cuh \
     cutlass/include/cutlass/gemm/collective/collective_builder.hpp \
     cutlass/tools/util/include/cutlass/util/mixed_dtype_utils.hpp \
-    wheel/include/cutlass/gemm/collective/collective_builder.hpp cudnn/include/cudnn.h \
-    flash/hopper/flash_fwd_launch_template.h; do
+    wheel/include/cutlass/gemm/collective/collective_builder.hpp; do
     mkdir -p "$work/${file%/*}" && : >"$work/$file" || exit 1
 done
 
-# refused TEXT CMAKE-ARGUMENTS...
-refused() {
-    text=$1
-    shift
-    if "$cmake" "$@" >"$work/log" 2>&1; then
-        echo "accepts $*"
-        failures=$((failures + 1))
-    elif [ "$(grep -c 'CMake Error' "$work/log")" -ne 1 ] ||
-        ! tr '\n' ' ' <"$work/log" | tr -s ' ' | grep -qF -e "$text"; then
-        echo "$*: expected one error with '$text', got: $(cat "$work/log")"
-        failures=$((failures + 1))
-    fi
-}
-accepted() {
-    "$cmake" "$@" >"$work/log" 2>&1 && return
-    echo "refuses $*: $(cat "$work/log")"
-    failures=$((failures + 1))
-}
+. "$source/common/tests/build/rival_checks.sh"
 
 check=$source/common/cmake/Rivals.cmake
 accepted -P "$check"
@@ -49,14 +30,6 @@ refused "HOPPER_CUTLASS=$work/DeepGEMM: there is no include/cutlass" \
 refused 'mixed_dtype_utils.hpp in it; name a complete checkout' "-DHOPPER_CUTLASS=$work/wheel" \
     -P "$check"
 refused "HOPPER_RIVAL_SHAPES: '7168' is not NxK" '-DHOPPER_RIVAL_SHAPES=4096x512;7168' -P "$check"
-refused "HOPPER_NCCL=$work/none: there is no include/nccl.h" "-DHOPPER_NCCL=$work/none" -P "$check"
-refused "HOPPER_CUDNN=$work/none: there is no include/cudnn.h" "-DHOPPER_CUDNN=$work/none" \
-    "-DHOPPER_CUDNN_FRONTEND=$work" -P "$check"
-refused 'HOPPER_CUDNN needs HOPPER_CUDNN_FRONTEND' "-DHOPPER_CUDNN=$work/cudnn" -P "$check"
-refused "HOPPER_FLASH_ATTENTION=$work/none: there is no hopper/flash_fwd" \
-    "-DHOPPER_FLASH_ATTENTION=$work/none" -P "$check"
-refused 'git submodule update --init csrc/cutlass' "-DHOPPER_FLASH_ATTENTION=$work/flash" \
-    -P "$check"
 # The project itself asks, and without the GPU programs a good checkout is of no use.
 refused "HOPPER_CUTLASS=$work/none: there is no include/cutlass" -S "$source" -B "$work/build" \
     -DHOPPER_GPU=OFF "-DHOPPER_CUTLASS=$work/none"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "gemm_devices.h"
+#include "services/devices.h"
 #include "gpu/cuda_call.h"
 #include "gpu/devices.h"
 #include "gpu/launch.h"

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "element_codec.h"
+#include "harness/element_codec.h"
 #include "scaled/formats.h"
 #include "tests/harness/harness_command.h"
 
@@ -69,9 +69,9 @@ static void check_operand(const struct operands *o, char matrix, int rows) {
     free(real);
 }
 
-static void check_operands(enum input_kind kind, const struct operand_format *format) {
+static void check_operands(enum input_kind input, const struct operand_format *format) {
     struct operands o;
-    expect(operands_make(&o, format, 50, 300, 333, GEMM_E4M3, kind, 5,
+    expect(operands_make(&o, format, 50, 300, 333, GEMM_E4M3, input, 5,
                          format->integer_limit(333, GEMM_E4M3)),
            "no memory");
     expect(o.lda == 336 && scaled_of(&o)->scale_a_pitch == 52 && scaled_of(&o)->scale_b_pitch == 4,
@@ -131,11 +131,11 @@ static double kernel_sum(const struct operands *o, const struct sample *s, int w
     return total;
 }
 
-static void check_bound(int m, int n, int k, enum input_kind kind,
+static void check_bound(int m, int n, int k, enum input_kind input,
                         const struct operand_format *format) {
     struct operands o;
     struct reference r;
-    expect(operands_make(&o, format, m, n, k, GEMM_E4M3, kind, 3,
+    expect(operands_make(&o, format, m, n, k, GEMM_E4M3, input, 3,
                          format->integer_limit(k, GEMM_E4M3)) &&
                reference_make(&r, &o),
            "no memory");
@@ -158,7 +158,7 @@ static void check_bound(int m, int n, int k, enum input_kind kind,
     }
     const double relative = sqrt(quantization / squares);
     expect(off < 1e-9, "%d x %d x %d: the reference is off by %g", m, n, k, off);
-    if (kind == INPUT_INTEGER) {
+    if (input == INPUT_INTEGER) {
         expect(exact == r.count, "%d x %d x %d: %lld sums of integers are not exact", m, n, k,
                (long long)(r.count - exact));
     } else {
@@ -176,9 +176,9 @@ static void check_bound(int m, int n, int k, enum input_kind kind,
 }
 
 int main(void) {
-    for (int kind = 0; kind < INPUT_KINDS; ++kind) {
-        check_operands((enum input_kind)kind, &blocks_format);
-        check_operands((enum input_kind)kind, &tensors_format);
+    for (int input = 0; input < INPUT_KINDS; ++input) {
+        check_operands((enum input_kind)input, &blocks_format);
+        check_operands((enum input_kind)input, &tensors_format);
     }
     expect(blocks_format.integer_limit(4096, GEMM_E4M3) == 11 &&
                tensors_format.integer_limit(1, GEMM_E4M3) == 16 &&

@@ -19,11 +19,11 @@ static float looked_up(const uint8_t *codes, const uint8_t *tables, int channel,
     return entry ? -e4m3_to_float(table[entry]) : 0;
 }
 
-static void check(enum input_kind kind, int n, int k) {
+static void check(enum input_kind input, int n, int k) {
     struct operands o;
     uint8_t *const codes = calloc(CHANNELS * PITCH / 2, 1);
     uint8_t *const tables = calloc(CHANNELS * PITCH / W4_BLOCK * CUTLASS_MULTIPLES, 1);
-    expect(operands_make(&o, &weights_format, 1, n, k, GEMM_W4A8, kind, 9,
+    expect(operands_make(&o, &weights_format, 1, n, k, GEMM_W4A8, input, 9,
                          weights_format.integer_limit(k, GEMM_W4A8)),
            "no memory");
     if (!codes || !tables) abort();
@@ -39,9 +39,9 @@ static void check(enum input_kind kind, int n, int k) {
             wrong += found != e4m3_to_float(float_to_e4m3(product));
             rounded += found != product;
         }
-    expect(wrong == 0, "%s, %d x %d: %d weights are wrong", input_names[kind], n, k, wrong);
-    expect((rounded > 0) == (kind == INPUT_NORMAL), "%s: %d weights are rounded", input_names[kind],
-           rounded);
+    expect(wrong == 0, "%s, %d x %d: %d weights are wrong", input_names[input], n, k, wrong);
+    expect((rounded > 0) == (input == INPUT_NORMAL), "%s: %d weights are rounded",
+           input_names[input], rounded);
     operands_free(&o);
     free(codes);
     free(tables);

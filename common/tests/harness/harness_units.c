@@ -1,17 +1,18 @@
 /*
- * harness_units.c: the harness's parts: 16-bit codecs, inputs, the error bound, statistics, and the
- * JSON reader of these tests.
+ * harness_units.c: the harness's parts: 16-bit codecs, inputs, the error bound, rows that belong to
+ * nothing, statistics, and the JSON reader of these tests.
  */
 #include <float.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "element_codec.h"
+#include "harness/element_codec.h"
 #include "harness/inputs.h"
 #include "harness/reference.h"
 #include "harness/statistics.h"
-#include "harness/stored.h"
+#include "harness/verify.h"
 #include "tests/harness/harness_command.h"
 #include "tools/json/json.h"
 
@@ -92,11 +93,11 @@ static void check_outliers(const struct operands *o) {
     }
 }
 
-static void check_inputs(enum input_kind kind, enum gemm_type type, int k) {
+static void check_inputs(enum input_kind input, enum gemm_type type, int k) {
     struct operands o, again;
-    const bool made = operands_make(&o, &elements_format, 40, 30, k, type, kind, 7,
+    const bool made = operands_make(&o, &elements_format, 40, 30, k, type, input, 7,
                                     elements_format.integer_limit(k, type)) &&
-                      operands_make(&again, &elements_format, 17, 30, k, type, kind, 7,
+                      operands_make(&again, &elements_format, 17, 30, k, type, input, 7,
                                     elements_format.integer_limit(k, type));
     expect(made, "no memory");
     const int limit = input_integer_limit(k, type);
@@ -117,25 +118,25 @@ static void check_inputs(enum input_kind kind, enum gemm_type type, int k) {
             different += row < again.m && bits != again.a[row * again.lda + column];
         }
     const double count = (double)o.m * k;
-    const double deviation = kind == INPUT_UNIFORM ? sqrt(1 / 3.0) : kind == INPUT_NORMAL ? 1 : 0;
-    expect(outside == 0, "%s: the padding is not --padding %s", input_names[kind],
+    const double deviation = input == INPUT_UNIFORM ? sqrt(1 / 3.0) : input == INPUT_NORMAL ? 1 : 0;
+    expect(outside == 0, "%s: the padding is not --padding %s", input_names[input],
            padding_names[operand_padding]);
-    expect(different == 0, "%s: an element depends on the matrix's size", input_names[kind]);
-    if (kind == INPUT_INTEGER) {
+    expect(different == 0, "%s: an element depends on the matrix's size", input_names[input]);
+    if (input == INPUT_INTEGER) {
         expect(fractions == 0 && largest == limit && squares > 0,
                "integer: |%g| <= %d, %d fractions", largest, limit, fractions);
         expect((double)k * limit * limit <= 0x1p24 && limit <= 256, "integer: limit %d", limit);
-    } else if (kind == INPUT_ZEROS) {
+    } else if (input == INPUT_ZEROS) {
         expect(squares == 0, "zeros: not zero");
-    } else if (kind == INPUT_OUTLIERS) {
+    } else if (input == INPUT_OUTLIERS) {
         expect((largest > 100) == (type == GEMM_BF16), "outliers: the greatest is %g", largest);
         check_outliers(&o);
     } else {
-        expect(fabs(sum / count) < 5 * deviation / sqrt(count), "%s: mean %g", input_names[kind],
+        expect(fabs(sum / count) < 5 * deviation / sqrt(count), "%s: mean %g", input_names[input],
                sum / count);
         expect(fabs(sqrt(squares / count) - deviation) < 5 / sqrt(count), "%s: deviation %g",
-               input_names[kind], sqrt(squares / count));
-        if (kind == INPUT_UNIFORM) expect(largest <= 1, "uniform: %g", largest);
+               input_names[input], sqrt(squares / count));
+        if (input == INPUT_UNIFORM) expect(largest <= 1, "uniform: %g", largest);
     }
     operands_free(&o);
     operands_free(&again);
@@ -159,10 +160,10 @@ static void check_padding(void) {
 
 /* The reference against plain sums, complete and sampled; fp32 sums stay within the bound, with
  * room but not with worlds. */
-static void check_reference(int m, int n, int k, enum input_kind kind) {
+static void check_reference(int m, int n, int k, enum input_kind input) {
     struct operands o;
     struct reference r;
-    const bool made = operands_make(&o, &elements_format, m, n, k, GEMM_BF16, kind, 3,
+    const bool made = operands_make(&o, &elements_format, m, n, k, GEMM_BF16, input, 3,
                                     elements_format.integer_limit(k, GEMM_BF16)) &&
                       reference_make(&r, &o);
     expect(made, "no memory");
@@ -188,8 +189,8 @@ static void check_reference(int m, int n, int k, enum input_kind kind) {
     expect(worst < 1e-9, "%d x %d x %d: the reference is off by %g", m, n, k, worst);
     expect(worst_ratio <= 1, "%d x %d x %d: an fp32 sum leaves the bound: %g", m, n, k,
            worst_ratio);
-    expect(kind != INPUT_NORMAL || worst_ratio > 1e-5, "%d x %d x %d: bound too loose: %g", m, n, k,
-           worst_ratio);
+    expect(input != INPUT_NORMAL || worst_ratio > 1e-5, "%d x %d x %d: bound too loose: %g", m, n,
+           k, worst_ratio);
     reference_free(&r);
     operands_free(&o);
 }
@@ -206,6 +207,40 @@ static void check_statistics(void) {
                half_ulp(1, GEMM_FP16) == 0x1p-11 && half_ulp(1e-9, GEMM_FP16) == 0x1p-25 &&
                half_ulp(0, GEMM_BF16) == 0,
            "half_ulp");
+}
+
+/* Rows of an output that belong to nothing have to be as they were, whatever its samples say. */
+enum { ROWS = 5, COLUMNS = 3, PITCH = 8, GAP = 2 };
+static bool is_gap(const void *of, int row) {
+    (void)of;
+    return row == GAP;
+}
+
+static void check_gaps(void) {
+    struct sample samples[ROWS * COLUMNS];
+    uint16_t d[ROWS * PITCH];
+    for (int i = 0; i < ROWS * COLUMNS; ++i)
+        samples[i] = (struct sample){i / COLUMNS, i % COLUMNS, 1};
+    const struct reference reference = {
+        .complete = true, .samples = samples, .count = ROWS * COLUMNS, .is_gap = is_gap};
+    const struct output_view view = {.what = "a test",
+                                     .label = "D",
+                                     .memory = d,
+                                     .rows = ROWS,
+                                     .columns = COLUMNS,
+                                     .ld = PITCH,
+                                     .type = GEMM_BF16,
+                                     .exact = true};
+    for (int broken = -1; broken < ROWS * PITCH; ++broken) {
+        for (int i = 0; i < ROWS * PITCH; ++i) {
+            const bool is_element = i % PITCH < COLUMNS && i / PITCH != GAP;
+            d[i] = is_element ? float_to_bf16(1) : OUTPUT_POISON;
+        }
+        if (broken >= 0) d[broken] = float_to_bf16(2);
+        const struct verdict verdict = verify_output(&view, &reference, NULL);
+        expect(verdict.verified == (broken < 0) && verdict.mismatches == (broken >= 0),
+               "element %d is broken: %lld mismatches", broken, (long long)verdict.mismatches);
+    }
 }
 
 static bool is_json(const char *text) {
@@ -230,10 +265,10 @@ static void check_json_reader(void) {
 
 int main(void) {
     check_codecs();
-    for (int kind = 0; kind < INPUT_KINDS; ++kind)
+    for (int input = 0; input < INPUT_KINDS; ++input)
         for (int type = GEMM_FP16; type <= GEMM_BF16; ++type) {
-            check_inputs((enum input_kind)kind, (enum gemm_type)type, 1001);
-            check_inputs((enum input_kind)kind, (enum gemm_type)type, 20000);
+            check_inputs((enum input_kind)input, (enum gemm_type)type, 1001);
+            check_inputs((enum input_kind)input, (enum gemm_type)type, 20000);
         }
     check_padding();
     expect(input_integer_limit(1, GEMM_BF16) == 256 &&
@@ -245,6 +280,7 @@ int main(void) {
     check_reference(40, 9, 5000, INPUT_UNIFORM);
     check_reference(40, 9, 5000, INPUT_NORMAL);
     check_reference(700, 900, 600, INPUT_NORMAL);
+    check_gaps();
     check_statistics();
     check_json_reader();
     return expectations_met();

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "element_codec.h"
+#include "harness/element_codec.h"
 #include "scaled/formats.h"
 #include "tests/harness/harness_command.h"
 #include "scaled/w4_block.h"
@@ -115,9 +115,9 @@ static void check_rows(const struct operands *o, float *real) {
            input_names[o->input], wrong);
 }
 
-static void check_operands(enum input_kind kind, int m, int n, int k) {
+static void check_operands(enum input_kind input, int m, int n, int k) {
     struct operands o;
-    expect(operands_make(&o, &weights_format, m, n, k, GEMM_W4A8, kind, 5,
+    expect(operands_make(&o, &weights_format, m, n, k, GEMM_W4A8, input, 5,
                          weights_format.integer_limit(k, GEMM_W4A8)),
            "no memory");
     float *real = malloc((size_t)k * sizeof *real);
@@ -177,10 +177,10 @@ static double kernel_sum(const struct operands *o, const struct sample *s, int w
     return total * (512 * scaled_of(o)->scale_a[s->row]);
 }
 
-static void check_bound(int m, int n, int k, enum input_kind kind) {
+static void check_bound(int m, int n, int k, enum input_kind input) {
     struct operands o;
     struct reference r;
-    expect(operands_make(&o, &weights_format, m, n, k, GEMM_W4A8, kind, 3,
+    expect(operands_make(&o, &weights_format, m, n, k, GEMM_W4A8, input, 3,
                          weights_format.integer_limit(k, GEMM_W4A8)) &&
                reference_make(&r, &o),
            "no memory");
@@ -205,7 +205,7 @@ static void check_bound(int m, int n, int k, enum input_kind kind) {
     }
     const double relative = sqrt(quantization / squares);
     expect(off < 1e-9, "%d x %d x %d: the reference is off by %g", m, n, k, off);
-    if (kind == INPUT_INTEGER) {
+    if (input == INPUT_INTEGER) {
         expect(exact == r.count, "%d x %d x %d: %lld sums of integers are not exact", m, n, k,
                (long long)(r.count - exact));
     } else {
@@ -249,10 +249,10 @@ static double chain_sum(const struct operands *o, const struct sample *s, bool r
 
 /* The reference is what such a kernel computes, but for the cuts of the Tensor Core: a hundredth of
  * what the rounding of the weights changes is far more than these. */
-static void check_rounded(int m, int n, int k, enum input_kind kind) {
+static void check_rounded(int m, int n, int k, enum input_kind input) {
     struct operands o;
     struct reference r;
-    expect(operands_make(&o, &weights_format, m, n, k, GEMM_W4A8, kind, 3,
+    expect(operands_make(&o, &weights_format, m, n, k, GEMM_W4A8, input, 3,
                          weights_format.integer_limit(k, GEMM_W4A8)),
            "no memory");
     o.format = &e4m3_weights_format;
@@ -274,8 +274,8 @@ static void check_rounded(int m, int n, int k, enum input_kind kind) {
     }
     expect(off < 1e-9, "%d x %d x %d: the reference of rounded weights is off by %g", m, n, k, off);
     expect(ratio <= 1, "%d x %d x %d, %s: the greatest error is %g of the bound", m, n, k,
-           input_names[kind], ratio);
-    if (kind == INPUT_INTEGER)
+           input_names[input], ratio);
+    if (input == INPUT_INTEGER)
         expect(roundings == cuts, "whole multiples up to 14 are e4m3, but the products differ");
     else
         expect(sqrt(cuts / size) < 0.004 && sqrt(roundings / size) > 0.015,
@@ -286,10 +286,10 @@ static void check_rounded(int m, int n, int k, enum input_kind kind) {
 }
 
 int main(void) {
-    for (int kind = 0; kind < INPUT_KINDS; ++kind) {
-        check_operands((enum input_kind)kind, 50, 300, 333);
-        check_operands((enum input_kind)kind, 3, 128, 128);
-        check_operands((enum input_kind)kind, 1, 1, 1);
+    for (int input = 0; input < INPUT_KINDS; ++input) {
+        check_operands((enum input_kind)input, 50, 300, 333);
+        check_operands((enum input_kind)input, 3, 128, 128);
+        check_operands((enum input_kind)input, 1, 1, 1);
     }
     expect(weights_format.integer_limit(4096, GEMM_W4A8) == 11 &&
                weights_format.integer_limit((1 << 22) + 1, GEMM_W4A8) == 0,

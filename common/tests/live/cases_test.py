@@ -1,4 +1,4 @@
-"""cases_test.py LIVE.JSON DEBUGGING.MD CASES.JSON PROGRAM MUSEUM COMPILER LIBRARIES [--sample N]: every
+"""cases_test.py LIVE.JSON CASES.JSON PROGRAM MUSEUM COMPILER LIBRARIES [--sample N]: every
 case fails as told, and its solution passes.
 
 Of each: the kernel as it is passes the case's run; without the case's line the verdict and the lines
@@ -21,6 +21,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "live"))
 import cases
 import museum_cases
 import simulate
+import report
 from live_runs import check_all
 from museum_places import Places
 
@@ -52,21 +53,21 @@ class Judge:
             return self.second_choice(case)
         told = case.get("witness", case["run"])
         for run in {id(run): run for run in (case["run"], told)}.values():
-            if self.run(case, run, [])[0] != simulate.EXIT_VERIFIED:
+            if self.run(case, run, [])[0] != report.EXIT_VERIFIED:
                 return f"the kernel as it is does not pass {run}"
         broken = self.run(case, told, case["off"], case.get("asked", case["version"]))
-        if simulate.verdict_of(*broken) != case["verdict"]:
-            return f"{simulate.verdict_of(*broken)}, not {case['verdict']}"
+        if report.verdict_of(*broken) != case["verdict"]:
+            return f"{report.verdict_of(*broken)}, not {case['verdict']}"
         if case["kind"] == "predict":
             return self.wrong_prediction(case)
-        if broken[0] == simulate.EXIT_VERIFIED:
+        if broken[0] == report.EXIT_VERIFIED:
             return "it passes"
         if case["kind"] == "catch" and self.run(case, case["run"], case["off"])[0]:
             return "its first run does not pass"
         if case["kind"] == "mend":
             return self.second_repair(case)
         if case["kind"] == "find":
-            return self.second_answer(case, simulate.looks_like(*broken))
+            return self.second_answer(case, report.looks_like(*broken))
         return None
 
     def wrong_prediction(self, case):
@@ -86,31 +87,31 @@ class Judge:
 
     def wrong_answer(self, case):
         before, after = (self.command, -1), (self.command, case["answered"])
-        if not simulate.not_edited(case, before, before):
+        if not simulate.not_edited(self.command, case, before, before):
             return "the kernel as it is counts as edited"
         for run in RUNS:
             run = dict(case["run"], **run)
             if self.run(case, run, [], case["answered"])[0]:
                 return f"its answer does not pass {run}"
-        return simulate.not_edited(case, before, after)
+        return simulate.not_edited(self.command, case, before, after)
 
     def second_choice(self, case):
         results = [self.run(one, one["run"], one["off"], one["version"])
                    for one in case["choices"]]
-        if simulate.right_choice(case["want"], results) is None:
-            cycles = [simulate.cycles_of(text) or simulate.verdict_of(code, text) for code, text in results]
+        if simulate.judged(self.command, case["rule"], 0, case["right"], results) is None:
+            cycles = [report.cycles_of(text) or report.verdict_of(code, text) for code, text in results]
             return f"not one choice is right: {cycles}"
         return None if all(one["text"] and one["why"] for one in case["choices"]) else "no reason"
 
     def second_repair(self, case):
-        if [choice.get("right") for choice in case["choices"]].count(True) != 1:
+        if len(case["right"]) != 1:
             return "not one choice is right"
-        for choice in case["choices"]:
+        for i, choice in enumerate(case["choices"]):
             if not choice["text"]:
                 return "a choice changes nothing"
-            passes = not self.run(case, choice["run"], choice["off"], choice["version"])[0]
-            if passes != choice.get("right", False):
-                return f"{choice['text']}: {'passes' if passes else 'fails'}"
+            result = self.run(case, choice["run"], choice["off"], choice["version"])
+            if bool(result[0]) == simulate.judged(self.command, case["rule"], i, case["right"], [result]):
+                return f"{choice['text']}: {'fails' if result[0] else 'passes'}"
             if self.run(case, choice["run"], [])[0]:
                 return f"the kernel as it is does not pass {choice['run']}"
         return None
@@ -119,13 +120,13 @@ class Judge:
         def run(form):
             done = subprocess.run([self.museum, case["exhibit"], form, *case["options"]],
                                   capture_output=True, text=True, check=False)
-            return (simulate.verdict_of(done.returncode, done.stderr),
+            return (report.verdict_of(done.returncode, done.stderr),
                     museum_cases.as_shown(case, done.stderr))
 
-        (verdict, report), (fixed, _) = run("broken"), run("fixed")
-        if verdict != case["verdict"] or fixed != simulate.VERIFIED:
+        (verdict, said), (fixed, _) = run("broken"), run("fixed")
+        if verdict != case["verdict"] or fixed != report.VERIFIED:
             return f"{verdict}, not {case['verdict']}; the fixed form: {fixed}"
-        named = [int(line) for _, line in simulate.PLACE.findall(simulate.HAZARD.search(report).group(2))]
+        named = [int(line) for _, line in report.PLACE.findall(report.HAZARD.search(said).group(2))]
         if not all(0 < line <= len(case["lines"]) for line in named):
             return f"the report names lines that are not shown: {named}"
         if [says for says in case["says"] if says == ""] != [""] or "" not in case["rules"].values():
@@ -134,31 +135,30 @@ class Judge:
 
     def second_place(self, case):
         right, tried = self.places.right(case)
-        told = sorted([*case["early"], case["right"]]) if case["asked"] == "missing" else []
-        if right != told or right and case["right"] != right[-1]:
+        told = sorted([*case["early"], *case["right"]]) if case["asked"] == "missing" else []
+        if right != told or right and case["right"] != right[-1:]:
             return f"right are lines {[place + 1 for place in right]}, not {[place + 1 for place in told]}"
         return None if len(tried) >= 6 else f"{len(tried)} lines tried"
 
     def second_answer(self, case, looks):
         for switch in cases.switches_of(self.book, case["chapter"]):
             off = [switch["number"]]
-            if off != case["off"] and simulate.looks_like(*self.run(case, case["run"], off)) == looks:
+            if off != case["off"] and report.looks_like(*self.run(case, case["run"], off)) == looks:
                 return f"{cases.place_of(switch)} is right, too"
         return None
 
 
 def main():
-    every = int(sys.argv[9]) if "--sample" in sys.argv else 1
+    every = int(sys.argv[8]) if "--sample" in sys.argv else 1
     seed = int(subprocess.run([os.path.join(HERE, "..", "support", "seed.sh")],
                               capture_output=True, text=True, check=True).stdout)
-    book = cases.load(*sys.argv[1:4])
+    book = cases.load(*sys.argv[1:3])
     if book["left_out"]:
         sys.exit("\n".join(["the practice lacks:", *book["left_out"]]))
-    root = os.path.join(HERE, "..", "..", "..")
-    book["cases"] += museum_cases.load(root, book["verdicts"])[0]
+    book["cases"] += museum_cases.load(cases.ROOT)[0]
     if len(book["cases"]) < FEWEST or len({case["id"] for case in book["cases"]}) < FEWEST:
         sys.exit(f"{len(book['cases'])} cases")
-    judge = Judge(book, [sys.argv[4]], sys.argv[5], Places(root, *sys.argv[6:8]))
+    judge = Judge(book, [sys.argv[3]], sys.argv[4], Places(cases.ROOT, *sys.argv[5:7]))
     chosen = book["cases"][seed % every::every]
     return 1 if check_all([(case,) for case in chosen], judge.judge) else 0
 

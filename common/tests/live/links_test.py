@@ -17,6 +17,7 @@ import choices
 import exercises
 import run_links
 import simulate
+import report
 from live_runs import check_all, seed
 
 FEWEST = {"01": 100, "10": 40, "17": 30}  # of the books that begin with these chapters
@@ -76,9 +77,9 @@ def main():
         if "case=" in address:
             return None
         chapter, run, off, version = run_links.decoded(live, address)
-        says = simulate.verdict_of(*simulate.run_case([program], chapter, run, off, version))
+        says = report.verdict_of(*simulate.run_case([program], chapter, run, off, version))
         chosen = version < 0 or live["versions"][version]["kind"] == "choice"
-        wanted = [simulate.VERIFIED] if chosen and not off else verdicts
+        wanted = [report.VERIFIED] if chosen and not off else verdicts
         if says not in wanted:
             return f"{place}: {address} says {says}, not {' or '.join(wanted)}"
         return None

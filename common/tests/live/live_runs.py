@@ -13,6 +13,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".."
 sys.path.append(os.path.join(ROOT, "common", "live"))
 sys.path.append(os.path.join(ROOT, "common", "tools", "mutants"))
 import simulate
+import report
 from source import Source
 
 SCHEDULES = ("early", "late", "random", "time")
@@ -99,7 +100,7 @@ def comparable(text):
 def in_words(text):
     """The same between compilers, and wherever lines end."""
     text = " ".join(comparable(text).split())
-    text = simulate.PLACE.sub(lambda place: first_line(place[1], int(place[2])), text)
+    text = report.PLACE.sub(lambda place: first_line(place[1], int(place[2])), text)
     return ACCESSED.sub("accumulators were accessed", text)
 
 

@@ -12,6 +12,8 @@ import sys
 import tempfile
 
 import museum_cases
+import exhibits
+import program
 
 RUNS = [["--schedule", name] for name in ("time", "late", "early")] + [
     ["--schedule", "random", "--schedule-seed", str(seed)] for seed in range(6)]
@@ -28,10 +30,10 @@ DECLARES = re.compile(r"(const|bool|float|u?int\w*|struct|mbarrier_t|element_t)\
 
 
 class Places:
-    """root: of the repository; compiler, libraries: words separated by commas, as linked.py has them."""
+    """root: of the repository; compiler, libraries: words separated by commas, as program.py has them."""
 
     def __init__(self, root, compiler, libraries):
-        self.root, self.compiler, self.libraries = root, compiler.split(","), libraries.split(",")
+        self.root, self.linker = root, program.quick_linker(root, compiler, libraries)
 
     def switched(self, case, left_out):
         """The exhibit with a switch at each statement, and the statements that have one."""
@@ -39,9 +41,7 @@ class Places:
         missing = " ".join(text.strip() for sign, text, _ in rows if sign == "+")
         if case["asked"] != "missing":
             missing = ""
-        path = os.path.join(self.root, museum_cases.museum_page.FOLDER, f"{case['exhibit']}.cu")
-        with open(path, encoding="utf-8") as file:
-            lines = file.read().split("\n")
+        lines = exhibits.source_of(self.root, case["exhibit"]).split("\n")
         kernel = next(i for i, line in enumerate(case["lines"]) if line.startswith("KERNEL("))
         tried = []
         for i in sorted(set(museum_cases.statements(case["lines"]))):
@@ -69,36 +69,35 @@ class Places:
                 file.write(text)
             return os.path.join(directory, name)
 
-        command = [*self.compiler, "-std=gnu11", "-O1", "-w", "-Wno-psabi", f"-I{self.root}/common",
-                   "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0"]
+        command = [*self.linker.compiler, *program.LANGUAGE, "-DTRACE=0", f"-I{self.root}/common"]
         form = ["-DFIXED=0", "-DMUSEUM_FORM=form", "-include", write("trial.h", TRIAL)]
-        exhibit, program = os.path.join(directory, "exhibit.o"), os.path.join(directory, "museum")
+        exhibit, made = os.path.join(directory, "exhibit.o"), os.path.join(directory, "museum")
         numbers = {number: i for i, number in enumerate(case["numbers"])}
         left_out = set()
         while True:  # where a variable is not yet declared, the line cannot stand
             text, tried = self.switched(case, left_out)
-            made = subprocess.run([*command, *form, "-c", write("exhibit.c", text), "-o", exhibit],
+            compiled = subprocess.run([*command, *form, "-c", write("exhibit.c", text), "-o", exhibit],
                                   capture_output=True, text=True, check=False)
-            if not made.returncode:
+            if not compiled.returncode:
                 break
             wrong = {numbers[int(line)]
-                     for line in re.findall(r"exhibit\.c:(\d+):\d+: error", made.stderr)} - left_out
+                     for line in re.findall(r"exhibit\.c:(\d+):\d+: error", compiled.stderr)} - left_out
             if not wrong:
-                sys.exit(made.stderr)
+                sys.exit(compiled.stderr)
             left_out |= wrong
         museum = [f"{self.root}/common/tests/museum/{name}.c" for name in ("museum", "museum_run")]
         listed = write("list.c", LIST.replace("NAME", case["exhibit"]))
-        subprocess.run([*command, exhibit, listed, *museum, "-Wl,--start-group", *self.libraries,
-                        "-Wl,--end-group", "-lm", "-lpthread", "-o", program], check=True)
-        return program, tried
+        subprocess.run([*command, exhibit, listed, *museum, *self.linker.linked, "-o", made],
+                       check=True)
+        return made, tried
 
     def right(self, case):
         """(the statements that are right, all that were tried)"""
         with tempfile.TemporaryDirectory() as directory:
-            program, tried = self.compile(case, directory)
+            made, tried = self.compile(case, directory)
 
             def passes(place, run):
-                return not subprocess.run([program, case["exhibit"], "broken", *run], check=False,
+                return not subprocess.run([made, case["exhibit"], "broken", *run], check=False,
                                           env=dict(os.environ, TRIAL=str(place)),
                                           capture_output=True).returncode
             return [place for place in tried if all(passes(place, run) for run in RUNS)], tried

@@ -35,7 +35,7 @@ done
 [ "$(echo "$right" | wc -w)" -eq 1 ] || { echo "right for 05-1:$right, of $predicted"; failed=1; }
 expect 0 '^x 05-1 ' list 05
 expect 0 '^1 of [0-9]* solved (x)' list 5
-expect 0 '^05-n1' next 05
+expect 0 'Find the line' next 05
 expect 2 'did you mean 05_tma_mbarrier?' list 05_tma_mbarier
 expect 2 'did you mean 05-14?' show 5-14
 expect 2 'did you mean list?' lsit
@@ -69,8 +69,19 @@ sed 's/BK = 64/BK = 32/' "$root/06_wgmma/kernel.cu" >"$edited/half.cu"
 expect 1 'With it: ' check 06-e2 "$edited/half.cu"
 sed 's/0, 1024, SWIZZLE_128B/0, 512, SWIZZLE_64B/; s/SWIZZLE_128B/SWIZZLE_64B/' "$edited/half.cu" \
     >"$edited/right.cu"
-expect 0 '^Yes' check 06-e2 "$edited/right.cu"
-rm -r "$edited"
+sed 's/BK = 64/BK = 32/' "$root/06_wgmma/kernel.cu" >"$edited/saved.cu"
+"$practice" watch 06-e2 "$edited/saved.cu" >"$kept.watched" 2>&1 &
+for _ in $(seq 300); do grep -q 'or end with Ctrl-C' "$kept.watched" && break; sleep 0.1; done
+cp "$edited/right.cu" "$edited/saved.cu"
+wait $! || { echo "watch: exit code $?"; failed=1; }
+for said in '^No. With it' '^It does what it should' '^Yes'; do
+    grep -q "$said" "$kept.watched" || { echo "watch: no '$said': $(cat "$kept.watched")"; failed=1; }
+done
+rm -r "$edited" "$kept.watched"
+expect 2 'asks for no edit' watch 05-1 kernel.cu
+expect 0 '^x 06-e2' list 06
+expect 0 '^0 of [0-9]* solved' reset 06
+expect 0 '^x 05-1 ' list 05
 make=$("$practice" list 07 | sed -n 's/^. \(07-[0-9]*\) *Make.*/\1/p' | head -1)
 expect 1 'This run passes' check "$make" --m 128
 expect 0 'One line is wrong' show m10

@@ -17,10 +17,8 @@ import tempfile
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "..", "live"))
-from linked import Linker
-sys.path.append(os.path.join(HERE, "..", "..", "tools", "book"))
-import pages
 import simulate
+import program
 from live_runs import (Programs, check_all, comparable, files_of, kernels_of, options_of, read_live,
                        said, seed)
 
@@ -43,11 +41,11 @@ def link(options, chapter, version, number, directory):
     kernel = os.path.join(directory, files_of(live, chapter, version)[0])
     subprocess.run([sys.executable, options.generator, options.root, directory, *live["arguments"],
                     "--remove", str(number)], check=True)
-    more = pages.kinds_of(options.root, os.path.join(live["house"], chapter))
-    if live["house"]:
-        more.insert(0, f"-I{options.root}/{live['house']}")
     kind = simulate.needed(live, chapter, version).get("dtype", "bf16")
-    return options.linker.link(chapter, kernel, directory, True, kind, more)
+    path = os.path.join(directory, "live")
+    subprocess.run(options.linker.command(os.path.join(live["house"], chapter), kernel, path,
+                                          before=[directory], kind=kind, tour=True), check=True)
+    return path
 
 
 def settings_of(live, chapter, version):
@@ -68,16 +66,16 @@ def main():
     options = parser.parse_args()
     options.live = read_live(options.live)
     options.generator = os.path.join(options.root, "common", "live", "switches.py")
-    options.linker = Linker(options.root, options.compiler, options.libraries)
+    options.linker = program.quick_linker(options.root, options.compiler, options.libraries)
     live = options.live
     found = pairs(live, options.sample, seed())
     programs = Programs(options.program, *(options.module or ()))
 
     def as_edited(chapter, version, number):
         with tempfile.TemporaryDirectory() as directory:
-            program = link(options, chapter, version, number, directory)
+            own = link(options, chapter, version, number, directory)
             for setting in settings_of(live, chapter, version):
-                edited, switched = (said([program, *setting]),
+                edited, switched = (said([own, *setting]),
                                     said([options.program, *setting], [number], version))
                 if comparable(edited) != comparable(switched):
                     return (f"{chapter}, version {version}, switch {number}, {' '.join(setting)}:\n"

@@ -2,7 +2,15 @@
  * 02_refill_after_reads.cu: a warp reads a stage with ordinary loads, and the next copy of the TMA
  * overwrites it.
  *
- * After DeepEP, https://github.com/deepseek-ai/DeepEP/pull/642. One warp, one stage.
+ * One warp, one stage.
+ *
+ * title: Read by a warp, refilled by the TMA
+ * project: DeepEP
+ * source: https://github.com/deepseek-ai/DeepEP/pull/642
+ * symptom: wrong sums in repeated runs with more than 256 tokens, on GB200
+ * reports: missing-proxy-fence
+ * does: A warp takes tiles from a stage in shared memory: the TMA fills it, the lanes read it, the
+ *   TMA refills it.
  */
 #include "hopper/tma.h"
 #include "tests/museum/museum.h"

@@ -4,6 +4,12 @@
  * The practice of DeepGEMM, https://github.com/deepseek-ai/DeepGEMM, sm90_fp8_gemm_1d2d.cuh as of
  * commit 54e2261, here in bf16: the stage holds A, B and a scale for each row of A; wgmma reads the
  * first two, the threads read the third. Warp 4 produces.
+ *
+ * title: Scales between two copies
+ * project: DeepGEMM
+ * source: https://github.com/deepseek-ai/DeepGEMM
+ * symptom: we know of none
+ * reports: missing-proxy-fence
  */
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"

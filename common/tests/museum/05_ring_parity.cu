@@ -1,8 +1,16 @@
 /*
  * 05_ring_parity.cu: one barrier, waited for with the parity of a ring.
  *
- * After tilelang, https://github.com/tile-ai/tilelang/pull/3087. `done` completes a phase in every
- * k-tile; the stages are three.
+ * `done` completes a phase in every k-tile; the stages are three.
+ *
+ * title: The parity of the ring
+ * project: tilelang
+ * source: https://github.com/tile-ai/tilelang/pull/3087
+ * symptom: wrong results with three stages and more
+ * run: --schedule random
+ * reports: overwritten-while-read
+ * does: Thread 0 loads tiles into a ring of three stages. Warp 1 reads them and arrives on the
+ *   barrier done.
  */
 #include "hopper/tma.h"
 #include "tests/museum/museum.h"

@@ -1,8 +1,13 @@
 /*
  * 07_stale_barrier.cu: the loop that polls looks at the barrier of the first stage.
  *
- * After TensorRT-LLM, https://github.com/NVIDIA/TensorRT-LLM/pull/15338. The consumer asks early
- * whether its next stage is full, and polls only if it was not.
+ * The consumer asks early whether its next stage is full, and polls only if it was not.
+ *
+ * title: The barrier of the first stage
+ * project: TensorRT-LLM
+ * source: https://github.com/NVIDIA/TensorRT-LLM/pull/15338
+ * symptom: wrong results, but only while other work copies between the GPU and the host's memory
+ * reports: read-before-landed
  */
 #include "hopper/tma.h"
 #include "tests/museum/museum.h"

@@ -1,7 +1,14 @@
 /*
  * 09_lapped_lane.cu: 32 lanes wait for a stage, one of them refills it, nothing holds it back.
  *
- * After CUTLASS, https://github.com/NVIDIA/cutlass/pull/3654. Warp 0 loads, warp 1 consumes.
+ * Warp 0 loads, warp 1 consumes.
+ *
+ * title: A lane that is lapped
+ * project: CUTLASS
+ * source: https://github.com/NVIDIA/cutlass/pull/3654
+ * symptom: none was seen
+ * run: --schedule random --schedule-seed 24
+ * reports: deadlock
  */
 #include "hopper/tma.h"
 #include "tests/museum/museum.h"

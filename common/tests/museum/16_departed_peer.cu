@@ -1,8 +1,16 @@
 /*
  * 16_departed_peer.cu: a CTA arrives on the barrier of a peer that has left.
  *
- * After Meta's Triton, https://github.com/facebookexperimental/triton/pull/1105. CTA 1 gives a
- * stage back that CTA 0 will not fill again.
+ * CTA 1 gives a stage back that CTA 0 will not fill again.
+ *
+ * title: A peer that has left
+ * project: Triton
+ * source: https://github.com/facebookexperimental/triton/pull/1105
+ * symptom: CUDA_EXCEPTION_17, the target block is not present, where the hardware reuses an SM
+ *   before the whole cluster has ended
+ * reports: cta-exited
+ * does: Two CTAs share tiles: rank 0 loads each into both, and both arrive on its barrier empty
+ *   when they are done with it.
  */
 #include "hopper/cluster.h"
 #include "hopper/tma.h"

@@ -1,8 +1,15 @@
 /*
  * 17_next_fragment.cu: A's next fragments are loaded into registers that a wgmma still reads.
  *
- * After DeepGEMM, https://github.com/deepseek-ai/DeepGEMM/issues/449. A comes from registers, the
- * wait stands behind the loads of the next k-tile.
+ * A comes from registers, the wait stands behind the loads of the next k-tile.
+ *
+ * title: The next fragment
+ * project: DeepGEMM
+ * source: https://github.com/deepseek-ai/DeepGEMM/issues/449
+ * symptom: two calls with the same input differ
+ * reports: fragment-in-flight
+ * does: A warpgroup multiplies three k-tiles; A goes from shared memory to registers, B stays in
+ *   shared memory.
  */
 #include "hopper/mma.h"
 #include "hopper/tma.h"

@@ -1,9 +1,16 @@
 /*
  * 18_metadata_in_the_stage.cu: what the warps still have to read lies where the TMA loads to.
  *
- * After Transformer Engine, https://github.com/NVIDIA/TransformerEngine/pull/3483. Thread 0 finds
- * out which tile the CTA works on, tells the others through shared memory, and starts the first
- * load.
+ * Thread 0 finds out which tile the CTA works on, tells the others through shared memory, and
+ * starts the first load.
+ *
+ * title: Metadata under a load
+ * project: Transformer Engine
+ * source: https://github.com/NVIDIA/TransformerEngine/pull/3483
+ * symptom: illegal memory access in the first backward pass
+ * reports: overwritten-while-read
+ * does: Thread 0 determines which tile the CTA works on, tells the others through shared memory,
+ *   and starts the first load.
  */
 #include "hopper/tma.h"
 #include "tests/museum/museum.h"

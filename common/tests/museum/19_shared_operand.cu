@@ -1,8 +1,13 @@
 /*
  * 19_shared_operand.cu: each warpgroup waits for its own wgmma, and overwrites what both read.
  *
- * After tilelang, https://github.com/tile-ai/tilelang/issues/2613. All threads stage a tile of A,
- * two warpgroups multiply it, each by a B of its own.
+ * All threads stage a tile of A, two warpgroups multiply it, each by a B of its own.
+ *
+ * title: An operand that two share
+ * project: tilelang
+ * source: https://github.com/tile-ai/tilelang/issues/2613
+ * symptom: silently wrong results
+ * reports: overwritten-while-read
  */
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"

@@ -1,8 +1,14 @@
 /*
  * 20_memory_of_a_barrier.cu: the memory of an mbarrier is used for data while it is still one.
  *
- * After Triton, https://github.com/triton-lang/triton/pull/3858. The compiler gives the place of a
- * barrier to the next buffer.
+ * The compiler gives the place of a barrier to the next buffer.
+ *
+ * title: The memory of a barrier
+ * project: Triton
+ * source: https://github.com/triton-lang/triton/pull/3858
+ * symptom: sporadic corruption of memory
+ * reports: mbarrier-not-invalidated
+ * does: A warp waits for a copy. Then the memory of its barrier is used for a number.
  */
 #include "hopper/tma.h"
 #include "tests/museum/museum.h"

@@ -1,8 +1,13 @@
 /*
  * 21_scope_of_the_cta.cu: data for a peer CTA, announced by an arrival of CTA scope.
  *
- * After CUTLASS, https://github.com/NVIDIA/cutlass/issues/3324. CTA 1 writes half of an operand to
- * its own shared memory, CTA 0 uses both halves.
+ * CTA 1 writes half of an operand to its own shared memory, CTA 0 uses both halves.
+ *
+ * title: The scope of a CTA
+ * project: CUTLASS
+ * source: https://github.com/NVIDIA/cutlass/issues/3324
+ * symptom: stale data, "quite often" in one configuration
+ * reports: data-race
  */
 #include "hopper/cluster.h"
 #include "tests/museum/museum.h"

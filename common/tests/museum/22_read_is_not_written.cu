@@ -1,8 +1,14 @@
 /*
  * 22_read_is_not_written.cu: a flag is raised when the TMA has read what it is to store.
  *
- * After Triton, https://github.com/triton-lang/triton/pull/10415. CTA 0 stores a box and tells CTA
- * 1, which reads it.
+ * CTA 0 stores a box and tells CTA 1, which reads it.
+ *
+ * title: Read is not written
+ * project: Triton
+ * source: https://github.com/triton-lang/triton/pull/10415
+ * symptom: according to the pull request, no message can be passed that way
+ * reports: read-before-landed
+ * does: CTA 0 stores a box by the TMA and raises a flag. CTA 1 sees the flag and reads the box.
  */
 #include "hopper/atomics.h"
 #include "hopper/tma.h"

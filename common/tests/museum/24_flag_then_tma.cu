@@ -3,6 +3,12 @@
  *
  * The practice of DeepEP, https://github.com/deepseek-ai/DeepEP/pull/642 and 632. CTA 0 stands for
  * the rank that sends, CTA 1 for the one that receives.
+ *
+ * title: A flag, then the TMA
+ * project: DeepEP
+ * source: https://github.com/deepseek-ai/DeepEP/pull/642
+ * symptom: the first pull request named this place as the cause of the wrong sums of exhibit 02
+ * reports: missing-proxy-fence
  */
 #include "hopper/atomics.h"
 #include "hopper/tma.h"

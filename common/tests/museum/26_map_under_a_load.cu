@@ -1,9 +1,14 @@
 /*
  * 26_map_under_a_load.cu: a tensor map is changed while loads that use it are under way.
  *
- * After DeepGEMM, https://github.com/deepseek-ai/DeepGEMM/pull/343. One warp loads a box of one
- * matrix after the other, all through the same map in global memory; at last all boxes go to D. The
- * map lies in D's last place.
+ * One warp loads a box of one matrix after the other, all through the same map in global memory; at
+ * last all boxes go to D. The map lies in D's last place.
+ *
+ * title: A map under a load
+ * project: DeepGEMM
+ * source: https://github.com/deepseek-ai/DeepGEMM/pull/343
+ * symptom: wrong sums, different in each run
+ * reports: tensor-map-in-use
  */
 #include "hopper/tensormap.h"
 #include "hopper/tma.h"

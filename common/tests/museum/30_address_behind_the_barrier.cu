@@ -2,8 +2,13 @@
  * 30_address_behind_the_barrier.cu: where the sums are is read before anything orders its store.
  * For Blackwell.
  *
- * After TIRx-kernels, https://github.com/mlc-ai/TIRx-kernels/pull/7. An allocation writes its
- * address to shared memory like an ordinary store.
+ * An allocation writes its address to shared memory like an ordinary store.
+ *
+ * title: An address behind the barrier
+ * project: TIRx-kernels
+ * source: https://github.com/mlc-ai/TIRx-kernels/pull/7
+ * symptom: a racecheck reported it
+ * reports: data-race
  */
 #include "blackwell/tcgen05.h"
 #include "tests/museum/museum.h"

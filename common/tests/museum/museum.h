@@ -6,6 +6,14 @@
  * and a comment "accused: KIND" stands on each line that the simulator names. A, B and D are
  * squares of MUSEUM_EXTENT bf16 elements; the tensor maps have boxes of BOX_ROWS squared in the
  * 128 B swizzle. Place n of a matrix is its n-th box, down the columns of boxes.
+ *
+ * The comment at the top ends with what the pages and the practice have of the exhibit:
+ *
+ *     title, project, source   what the bug is called here, whose it was, and where it is told
+ *     symptom                  what the project saw of it
+ *     run, reports             options of the program, if not --schedule time, and the kind of the
+ *                              first hazard that it then reports
+ *     does                     what the kernel is for; with that the practice asks for the line
  */
 #ifndef TESTS_MUSEUM_MUSEUM_H
 #define TESTS_MUSEUM_MUSEUM_H

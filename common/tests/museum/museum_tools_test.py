@@ -12,6 +12,7 @@ ROOT, DIRECTORY = sys.argv[1:]
 sys.path.insert(0, os.path.join(ROOT, "common/tools/museum"))
 import gpu_record
 import museum_page
+import exhibits
 
 # Of three exhibits one is wrong, one never ends, one fails to launch.
 PROGRAM = """#!/bin/bash
@@ -108,7 +109,7 @@ def main():
            "synccheck: 1 reported: Barrier error detected. Missing wait |", lines[5])
     expect("rows of the table", 3, sum(line.startswith("| 0") for line in lines))
 
-    expect("diff", DIFF, museum_page.diff_of(write("source.cu", SOURCE)))
+    expect("diff", DIFF, exhibits.diff_of(SOURCE))
     report = ["```text", "$ museum", "hazard: data-race: a.cu:7: thread 3", "exit code 4", "```"]
     other = [line.replace("thread 3", "thread 9") for line in report]
     expect("the same report in other words", True, museum_page.same(report, other))

@@ -18,7 +18,7 @@ struct smem {
 
 /* A box of one map: where it lies in the matrix and in shared memory. */
 struct box {
-    int row, column;
+    int matrix, row, column; /* the first of a map with three dimensions */
     int offset;
 };
 
@@ -55,7 +55,10 @@ static int64_t element_of(const struct box *box, int r, int c, bool store) {
     while (store && columns * map.element_bytes % 16)
         ++columns;
     if (row < 0 || row >= map.rows || column < 0 || column >= columns) return -1;
-    return row * map.pitch + column * map.element_bytes;
+    const int64_t first = row * map.pitch + column * map.element_bytes;
+    if (map.rank < 3) return first;
+    if (box->matrix < 0 || box->matrix >= (int64_t)map.outer_extent[0]) return -1;
+    return box->matrix * map.outer_pitch[0] + first;
 }
 
 /* ---- random cases ---- */
@@ -98,12 +101,24 @@ static void random_map(const unsigned char *memory, int bytes) {
     if (map.rows > 300) map.rows = fuzz_between(1, 300);
 }
 
+/* The matrix becomes the first of several. */
+static void make_batch(const unsigned char *memory, int bytes) {
+    const int64_t of_one = map.rows * map.pitch, room = bytes - (map.base - memory) - of_one;
+    map.rank = 3;
+    map.outer_box[0] = 1;
+    map.outer_pitch[0] = of_one + 16 * fuzz_between(0, 3);
+    if (fuzz_once_in(4)) map.outer_pitch[0] = 16 * fuzz_between(1, 40); /* rows in turn, or other */
+    map.outer_extent[0] = 1 + (uint32_t)fuzz_between(0, (int)(room / map.outer_pitch[0]));
+    if (map.outer_extent[0] > 5) map.outer_extent[0] = 5;
+}
+
 /* Where the pattern of the swizzle begins; once in a while only where the instruction takes it. */
 static struct box random_box(bool *aligned) {
     const int period = map.swizzle == SWIZZLE_NONE ? 128 : 128 << map.swizzle;
     const int step = fuzz_once_in(8) ? 128 : period;
     const int chunk = 16 / map.element_bytes; /* a box begins at a whole number of 16 bytes */
-    struct box box = {random_coordinate(map.rows, map.box_rows),
+    struct box box = {map.rank == 3 ? random_coordinate(map.outer_extent[0], 0) : 0,
+                      random_coordinate(map.rows, map.box_rows),
                       random_coordinate(map.columns, map.box_columns) & -chunk,
                       step * fuzz_between(0, (ROOM - BOX_BYTES) / step - 1)};
     if (map.swizzle && box.offset % period) *aligned = false;
@@ -128,8 +143,12 @@ KERNEL(32, 1) load_boxes(KERNEL_ARGS args) {
     for (int i = 0; i < box_count; ++i) {
         memcpy(shared->data, before, ROOM); /* behind the simulator's back */
         mbarrier_arrive_expect_tx(&shared->full, tensor_map_box_bytes(&map));
-        tma_load(shared->data + boxes[i].offset, &args.map_a, boxes[i].row, boxes[i].column,
-                 &shared->full);
+        if (map.rank == 3)
+            tma_load_3d(shared->data + boxes[i].offset, &args.map_a, boxes[i].matrix, boxes[i].row,
+                        boxes[i].column, &shared->full);
+        else
+            tma_load(shared->data + boxes[i].offset, &args.map_a, boxes[i].row, boxes[i].column,
+                     &shared->full);
         mbarrier_wait(&shared->full, (uint32_t)i & 1);
         memcpy(after[i], shared->data, ROOM);
     }
@@ -153,6 +172,7 @@ static void launch(void (*kernel)(const struct gemm_args), const char *expected,
 static void check_load(int number) {
     bool aligned = true;
     random_map((const unsigned char *)test_in, TEST_BYTES);
+    if (fuzz_once_in(3)) make_batch((const unsigned char *)test_in, TEST_BYTES);
     test_args.map_a = encoded();
     box_count = BOXES;
     for (int i = 0; i < BOXES; ++i)
@@ -193,6 +213,9 @@ KERNEL(32, 1) store_box(KERNEL_ARGS args) {
     if (threadIdx.x != 0) return;
     if (adds)
         tma_reduce_add(&args.map_d, boxes[0].row, boxes[0].column, shared->data + boxes[0].offset);
+    else if (map.rank == 3)
+        tma_store_3d(&args.map_d, boxes[0].matrix, boxes[0].row, boxes[0].column,
+                     shared->data + boxes[0].offset);
     else
         tma_store(&args.map_d, boxes[0].row, boxes[0].column, shared->data + boxes[0].offset);
     bulk_commit_group();
@@ -233,9 +256,10 @@ static void check_store(int number) {
     bool aligned = true;
     adds = fuzz_once_in(3);
     random_map(matrix, TEST_BYTES);
+    if (!adds && fuzz_once_in(3)) make_batch(matrix, TEST_BYTES);
     test_args.map_d = encoded();
     boxes[0] = random_box(&aligned);
-    const bool before_matrix = boxes[0].row < 0 || boxes[0].column < 0;
+    const bool before_matrix = boxes[0].matrix < 0 || boxes[0].row < 0 || boxes[0].column < 0;
     fill(matrix, TEST_BYTES, number_at);
     fill(before, ROOM, number_in_box);
     /* A register that looks like an accumulator in flight is an error of its own. */

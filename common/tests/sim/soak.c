@@ -18,6 +18,7 @@
 #include "harness/options.h"
 #include "harness/output_file.h"
 #include "harness/registry.h"
+#include "services/devices.h"
 #include "sim/core/simulation.h"
 
 enum { FAILURES = 4 };
@@ -57,8 +58,8 @@ static bool takes_part(const struct kernel_entry *entry) {
 }
 
 static struct trial draw_trial(const struct soak *soak, uint64_t i) {
-    static const enum input_kind kinds[] = {INPUT_INTEGER, INPUT_INTEGER, INPUT_UNIFORM,
-                                            INPUT_NORMAL, INPUT_OUTLIERS};
+    static const enum input_kind inputs[] = {INPUT_INTEGER, INPUT_INTEGER, INPUT_UNIFORM,
+                                             INPUT_NORMAL, INPUT_OUTLIERS};
     const uint64_t seed = input_hash(soak->seed, i);
     enum gemm_type type = draw(seed, 0, 2) ? GEMM_FP16 : GEMM_BF16;
     uint64_t turn = i % (uint64_t)kernel_registry_count;
@@ -71,7 +72,7 @@ static struct trial draw_trial(const struct soak *soak, uint64_t i) {
      * while one goes around the ring more than twice, or has several tiles for each SM. */
     const bool deep = draw(seed, 1, 8) == 0, wide = !deep && draw(seed, 2, 8) == 0;
     const int ring = kernel->stages > 1 ? kernel->stages : 2;
-    struct trial trial = {.kernel = kernel, .input = kinds[draw(seed, 3, 5)]};
+    struct trial trial = {.kernel = kernel, .input = inputs[draw(seed, 3, 5)]};
     trial.padding = draw(seed, 7, 2) ? PADDING_FINITE : PADDING_NAN;
     trial.size.m = draw_extent(seed, 10, kernel->tile_m, wide ? 3 : 1);
     trial.size.n = draw_extent(seed, 20, kernel->tile_n, wide ? 2 : 1);

@@ -10,9 +10,9 @@ static struct trial draw_trial(const struct sweep *sweep, const struct gemm_kern
     static const int edges[] = {1,  2,  7,  8,   15,  16,  17,  31, 33,
                                 63, 64, 65, 127, 128, 129, 255, 257};
     static const int several[] = {1, 17, 65, 129, 257, 385, 520};
-    static const enum input_kind kinds[] = {INPUT_INTEGER, INPUT_INTEGER, INPUT_INTEGER,
-                                            INPUT_UNIFORM, INPUT_NORMAL,  INPUT_ZEROS,
-                                            INPUT_OUTLIERS};
+    static const enum input_kind inputs[] = {INPUT_INTEGER, INPUT_INTEGER, INPUT_INTEGER,
+                                             INPUT_UNIFORM, INPUT_NORMAL,  INPUT_ZEROS,
+                                             INPUT_OUTLIERS};
     enum { EDGES = sizeof edges / sizeof *edges, SEVERAL = sizeof several / sizeof *several };
     uint64_t random = input_hash(sweep->seed, (uint64_t)i);
     struct trial trial = {.seed = sweep->seed + (uint64_t)i,
@@ -22,7 +22,7 @@ static struct trial draw_trial(const struct sweep *sweep, const struct gemm_kern
                                                                    : sweep->schedule,
                           .schedule_seed = sweep->seed + (uint64_t)i};
     if (kernel->several_devices) trial.launches = sweep->launches ? sweep->launches : 1 + i / 3 % 3;
-    trial.input = kinds[sweep_draw(&random, sizeof kinds / sizeof *kinds)];
+    trial.input = inputs[sweep_draw(&random, sizeof inputs / sizeof *inputs)];
     trial.padding = sweep_draw(&random, 2) ? PADDING_FINITE : PADDING_NAN;
     if (!sweep->long_k) {
         trial.size.m = edges[sweep_draw(&random, EDGES)];

@@ -15,8 +15,8 @@ static int draw_extent(uint64_t random, int largest, bool may_be_large) {
 }
 
 struct trial sweep_draw_trial(const struct sweep *sweep, const struct trial *common, int i) {
-    static const enum input_kind kinds[] = {INPUT_INTEGER, INPUT_INTEGER, INPUT_INTEGER,
-                                            INPUT_UNIFORM, INPUT_NORMAL,  INPUT_OUTLIERS};
+    static const enum input_kind inputs[] = {INPUT_INTEGER, INPUT_INTEGER, INPUT_INTEGER,
+                                             INPUT_UNIFORM, INPUT_NORMAL,  INPUT_OUTLIERS};
     const uint64_t seed = input_hash(sweep->seed, (uint64_t)i);
     const int largest = sweep->largest ? sweep->largest : backend_can_time() ? 600 : 150;
     const int large = (int)(seed % 3); /* the extent that may be large */
@@ -25,7 +25,7 @@ struct trial sweep_draw_trial(const struct sweep *sweep, const struct trial *com
         extent[e] = draw_extent(input_hash(seed, (uint64_t)e), largest, e == large);
     struct trial trial = *common;
     trial.size = (struct problem_size){extent[0], extent[1], extent[2]};
-    trial.input = kinds[seed / 3 % (sizeof kinds / sizeof *kinds)];
+    trial.input = inputs[seed / 3 % (sizeof inputs / sizeof *inputs)];
     trial.padding = seed / 64 % 2 ? PADDING_FINITE : PADDING_NAN;
     trial.seed = sweep->seed + (uint64_t)i;
     return trial;

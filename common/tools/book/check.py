@@ -22,6 +22,9 @@ import os
 import sys
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "breaks"))
+import hazards
+
 import chapters
 import dialect
 import excerpts
@@ -64,7 +67,7 @@ def main(arguments):
         unheld.write(book, True)
         return 0
     claims = 0
-    checks = [dialect.check, excerpts.check, tables.check, ladder.check, grids.check,
+    checks = [dialect.check, excerpts.check, tables.check, ladder.check, grids.check, hazards.check,
               *more_checks(), figures.check, pictures.check, pair.check, front.check,
               summaries.check, prediction_tables.check, unheld.check, live_links.check]
     for page in book.pages:

@@ -32,11 +32,12 @@ class House:
         self.blocks = ["common/" + BLOCKS]
         self.record = record_of(root, name)
         self.page = os.path.join(root, name, "docs", "mutants.md")
+        self.listed = [*listed.EDITS, *listed.of_store(root, name)]
         if not name:
             return
         sys.path.append(os.path.join(root, name, "tools", "mutants"))
         of_house = importlib.import_module(f"listed_{name}")
-        listed.EDITS = of_house.EDITS
+        self.listed = [*of_house.EDITS, *listed.of_store(root, name)]
         self.headers += [(name, header) for header in of_house.HEADERS]
         self.earlier = [house for house in HOUSES[:HOUSES.index(name)] if list(code_of(root, house))]
         self.beside = of_house.BESIDE

@@ -1,5 +1,11 @@
-"""listed.py: mutants made by hand: a text that occurs once in a kernel, and what it becomes."""
+"""listed.py: mutants made by hand: a text that occurs once in a kernel, and what it becomes; those that a
+page shows, too, are in the store (breaks/store.py)."""
 
+import os
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "breaks"))
+import store
 from rules import ORDER, VALUE, Edit
 
 NAIVE, TILED = "01_naive/kernel.cu", "02_smem_tiled/kernel.cu"
@@ -68,8 +74,6 @@ EDITS = [
     (TMA, "k_tile < STAGES - 1; ++k_tile", "k_tile < STAGES; ++k_tile",
      "prologue one stage too long", ORDER),
     (TMA, "(chunk ^ row % 8)", "chunk", "reads without the swizzle", VALUE),
-    (TMA, "tile.m * BM, k_tile * BK", "k_tile * BK, tile.m * BM", "row and column exchanged",
-     VALUE),
     (TMA, "tile.n * BN, k_tile * BK", "tile.n * BN, 0", "the same k-tile of B again", VALUE),
     (TMA, "if (k_tile >= args->tiles_k) return;", "", "loads behind the last k-tile", ORDER),
     (TMA, "if (k_tile + 1 < args.tiles_k) {", "if (true) {", "waits behind the last k-tile",
@@ -77,7 +81,6 @@ EDITS = [
     (TMA, "state->phase ^= 1;", "", "phase never flips", ORDER),
     (TMA, "p->lda, BM, BK,", "p->lda, BM / 2, BK,", "box of half the tile", ORDER),
 
-    (WGMMA, "shared_address(b), 0, 1024,", "shared_address(b), 0, 512,", "wrong stride", VALUE),
     (WGMMA, "shared_address(a), 0, 1024, SWIZZLE_128B", "shared_address(a), 0, 1024, SWIZZLE_64B",
      "wrong swizzle", VALUE),
     (WGMMA, "shared_address(b), 0, 1024, SWIZZLE_128B",
@@ -87,7 +90,7 @@ EDITS = [
     (WGMMA, "* sizeof(element_t) >> 4);\n            const", "* sizeof(element_t));\n"
      "            const", "address not divided by 16", VALUE),
     (WGMMA, "accumulate || step > 0", "accumulate", "overwrites instead of adding", VALUE),
-    (WGMMA, "tile, k_tile - WAIT + STAGES", "tile, k_tile + STAGES", "fills the stage in use",
+    (TWO_WARPGROUPS, "tile, k_tile - WAIT + STAGES", "tile, k_tile + STAGES", "fills the stage in use",
      ORDER),
     (WGMMA, "k_tile < STAGES; ++k_tile", "k_tile < STAGES - 1; ++k_tile",
      "prologue one stage short", ORDER),
@@ -99,27 +102,21 @@ EDITS = [
     (WGMMA, "tile.m * BM + i * 64, tile.n", "tile.m * BM, tile.n", "both halves to the same rows",
      VALUE),
 
-    (TWO_WARPGROUPS, "half * 64 * BK", "0", "wrong half of the tile", VALUE),
+    (PERSISTENT, "half * 64 * BK", "0", "wrong half of the tile", VALUE),
     (TWO_WARPGROUPS, "tile.m * BM + half * 64, tile.n", "tile.m * BM, tile.n",
      "both halves to the same rows", VALUE),
-    (TWO_WARPGROUPS, "tile, k_tile - WAIT + STAGES", "tile, k_tile + STAGES",
-     "fills the stage in use", ORDER),
 
     (RS, "&fragments[(WAIT + 1) % 2]", "&fragments[WAIT % 2]",
      "one set of fragments for all k-tiles", ORDER),
     (RS, "(chunk ^ row % 8)", "chunk", "reads without the swizzle", VALUE),
     (RS, "k_tile - WAIT + STAGES", "k_tile + STAGES", "fills the stage in use", ORDER),
 
-    (SPECIALIZED, "pipeline_state state = {0, 1}", "pipeline_state state = {0, 0}",
-     "wrong initial producer phase", ORDER),
     (SPECIALIZED, "release = {0, 0}", "release = {1, 0}", "releases the next stage", ORDER),
     (SPECIALIZED, "half * 64 * BK", "0", "wrong half of the tile", VALUE),
     (SPECIALIZED, "tile.m * BM + half * 64, tile.n", "tile.m * BM, tile.n",
      "both halves to the same rows", VALUE),
     (SPECIALIZED, "tile, warpgroup - 1)", "tile, 0)", "both consumers on one half", VALUE),
     (SPECIALIZED, "warp == 0 && elect_one()", "warp == 0", "a whole warp produces", ORDER),
-    (SPECIALIZED, "warp == 0 && elect_one()", "elect_one()", "a thread of each warp produces",
-     ORDER),
     (SPECIALIZED, "int k_tile = 0; k_tile < args->tiles_k;", "int k_tile = 1; k_tile < "
      "args->tiles_k;", "one k-tile too few", ORDER),
     (SPECIALIZED, "int k_tile = 0; k_tile < args->tiles_k;", "int k_tile = 0; k_tile <= "
@@ -149,19 +146,15 @@ EDITS = [
     (PERSISTENT, "to release */\n    for (int number = blockIdx.x; number < args->items;",
      "to release */\n    for (int number = blockIdx.x; number < 1;",
      "the consumers leave after the first tile", ORDER),
-    (PERSISTENT, "half * 64 * BK", "0", "wrong half of the tile", VALUE),
     (PERSISTENT, "tile.m * BM + half * 64, tile.n", "tile.m * BM, tile.n",
      "both halves to the same rows", VALUE),
     (PERSISTENT, "epilogue_store(shared->d[half]", "epilogue_store(shared->d[0]",
      "consumers share their staging", ORDER),
-    (PERSISTENT, "1 + half);", "1);", "both consumers use one named barrier", ORDER),
     (PERSISTENT, "args, warpgroup - 1)", "args, 0)", "both consumers on one half", VALUE),
     (PERSISTENT, "CONSUMERS * 4);", "CONSUMERS);", "arrivals of warpgroups, not of warps", ORDER),
 
     (PINGPONG, "state = {0, 1}", "state = {0, 0}", "wrong initial producer phase", ORDER),
     (PINGPONG, "#define PRODUCER_REGISTERS 40", "#define PRODUCER_REGISTERS 64",
-     "register budget over the pool", ORDER),
-    (PINGPONG, "#define CONSUMER_REGISTERS 232", "#define CONSUMER_REGISTERS 240",
      "register budget over the pool", ORDER),
     (PINGPONG, "warp == 0 && elect_one()", "warp == 0", "a whole warp produces", ORDER),
     (PINGPONG, "order_phase = consumer == 0", "order_phase = 0", "nobody begins", ORDER),
@@ -180,19 +173,13 @@ EDITS = [
      "does not skip the other's stages", ORDER),
     (PINGPONG, "i * 64 * BK", "0", "wrong half of the tile", VALUE),
 
-    (MULTICAST, "(1 << CLUSTER) - 1", "1 << cluster_rank()", "multicast to itself only", ORDER),
     (MULTICAST, "(1 << CLUSTER) - 1", "1", "multicast to CTA 0 only", ORDER),
     (MULTICAST, "(1 << CLUSTER) - 1", "1 << (CLUSTER - 1 - cluster_rank())",
      "multicast to the other only", ORDER),
-    (MULTICAST, "b[state.index][row * BK]", "b[state.index][0]", "both halves to the same place",
-     ORDER),
     (MULTICAST, "tile.n * BN + row", "tile.n * BN", "both CTAs load the same half", VALUE),
     (MULTICAST, "cluster_rank() * (BN / CLUSTER)", "0", "both CTAs load the first half", ORDER),
     (MULTICAST, "lane < CLUSTER", "lane < 1", "releases CTA 0's stage only", ORDER),
     (MULTICAST, "CLUSTER * CONSUMERS * 4", "CONSUMERS * 4", "counts one CTA's warps", ORDER),
-    (MULTICAST, "BN / CLUSTER, BK", "BN, BK", "box of the whole tile", ORDER),
-    (MULTICAST, "tile.m * CLUSTER + cluster_rank()", "tile.m * CLUSTER",
-     "both CTAs compute the same tile", VALUE),
     (MULTICAST, "ceil_div(args.tiles_m, CLUSTER)", "args.tiles_m / CLUSTER",
      "a last row of single tiles is left out", VALUE),
     (MULTICAST, "state = {0, 1}", "state = {0, 0}", "wrong initial producer phase", ORDER),
@@ -233,10 +220,17 @@ EDITS = [
 ]
 
 
-def edits(source, stale):
-    """The edits of this file; to `stale` is added what no longer applies."""
+def of_store(root, house):
+    """Those breaks of the store that are in the gallery of this house, in the form of EDITS."""
+    return [(one.file if one.file.startswith("building_blocks/") else os.path.join(house, one.file),
+             one.edit.old, one.edit.new, *one.mutant)
+            for one in store.written(root).values() if one.house == house and one.mutant]
+
+
+def edits(listed, source, stale):
+    """Those edits of a list that are of this file; to `stale` is added what no longer applies."""
     found, names = [], {}
-    for file, text, new, what, category in EDITS:
+    for file, text, new, what, category in listed:
         if file != source.name:
             continue
         if source.text.count(text) != 1:

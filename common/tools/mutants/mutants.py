@@ -38,6 +38,7 @@ import collections
 import concurrent.futures
 import glob
 import itertools
+import json
 import os
 import re
 import shutil
@@ -48,6 +49,10 @@ import threading
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "breaks"))
+import program
+import report
+
 import harmless
 import house
 import listed
@@ -57,15 +62,10 @@ import wrappers
 from source import Source
 
 BLOCKS = house.BLOCKS
-# Compiled with every kernel.
-LOADED_BOUNDS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "loaded_bounds.c")
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
 SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|MULTICAST|TEAMS|EARLY|PAIRS|HEAD|SUMS|CTAS)=|"
             r"(CLUSTER|SPLITS|SLABS)=1$|STAGES=2$")
-SURVIVED, WRONG = "survived", "wrong result"
-HAZARD = 4  # the exit code of a program that found one
-REPORT = re.compile(r"^hazard: ([\w-]+): (?:\S+ called from )?\S+?:\d+: [^:]*: "
-                    r"(.*(?:\n    .*)*)", re.M)
+SURVIVED, WRONG = "survived", report.WRONG
 FIELDS = ("file", "function", "code", "edit", "nth", "verdict", "where")
 KEY = 5  # the fields that name a mutant
 
@@ -76,22 +76,21 @@ Outcome = collections.namedtuple("Outcome", "verdict kernel run says report",
                                  defaults=("", 0, "", ""))
 
 
-def configurations(kernels, types=""):
-    """Of configurations of one file that differ only in sizes, the first. types: chapter=type or
-    chapter:label=type, the type of the operands; of others it is bf16."""
-    known = dict(pair.split("=") for pair in types.split(",") if pair)
+def configurations(path, of_house):
+    """Of the house's kernels in kernels.json; of those of one file that differ only in sizes, the
+    first."""
+    with open(path, encoding="utf-8") as file:
+        kernels = json.load(file)
     found, seen = [], set()
-    for kernel in kernels.split(","):
-        chapter, label, file, macros = kernel.split("|")
-        macros = tuple(macro for macro in macros.split(":") if macro)
+    for kernel in kernels:
+        if kernel["house"] != of_house or not kernel["file"].endswith(".cu"):
+            continue
+        macros, types = tuple(kernel["macros"]), kernel["types"]
         switches = tuple(macro for macro in macros if re.match(SWITCHES, macro))
-        if file.endswith(".cu") and (chapter, file, switches) not in seen:
-            seen.add((chapter, file, switches))
-            name = os.path.basename(chapter)
-            found.append(Configuration(f"{name}:{label}" if label else name, f"{chapter}/{file}",
-                                       macros,
-                                       known.get(f"{chapter}:{label}",
-                                                 known.get(chapter, "bf16"))))
+        if (kernel["file"], switches) not in seen:
+            seen.add((kernel["file"], switches))
+            found.append(Configuration(kernel["name"], kernel["file"], macros,
+                                       types[0] if len(types) == 1 else "bf16"))
     # Without a cluster there is less to go wrong: last.
     return sorted(found, key=lambda c: any(re.match("(CLUSTER|SPLITS|SLABS)=1$", m)
                                            for m in c.macros))
@@ -100,17 +99,6 @@ def configurations(kernels, types=""):
 def not_source(directory, names):
     return [name for name in names if not os.path.isdir(os.path.join(directory, name)) and
             not name.endswith((".h", ".cu"))]
-
-
-def compile_command(compiler, macros, directories, more, kernel, path):
-    """Makes the shared object `path`, whose kernel is called kernel_mutant, of `kernel`, an edited
-    copy of a kernel. more: further arguments."""
-    # What the compiler's options would link it with, too, the runner has.
-    return [*compiler, "-std=gnu11", "-O0", "-w", "-fPIC", "-shared", "-nodefaultlibs",
-            "-DGEMM_KERNEL=kernel_mutant",
-            "-DGEMM_BF16_ELEMENTS=1", "-DTRACE=0", *(f"-D{m}" for m in macros),
-            *(f"-I{directory}" for directory in directories), "-x", "c", kernel, LOADED_BOUNDS,
-            *more, "-o", path]
 
 
 class Gallery:
@@ -123,7 +111,7 @@ class Gallery:
         self.earlier = first_of([row for name in self.house.earlier
                                  for row in read_table(house.record_of(options.root, name))])
         self.first = {**first_of(self.rows.values()), **self.earlier}
-        self.configurations = configurations(options.kernels, getattr(options, "types", ""))
+        self.configurations = configurations(options.kernels, options.house)
         self.sources = {}
         self.local = threading.local()
         self.workers = itertools.count()
@@ -145,9 +133,9 @@ class Gallery:
         own = self.called_by([options.house], common) - self.called_by(self.house.earlier, common)
         for source in self.sources.values():
             self.edits += [edit for edit in rules.generated(source) +
-                           listed.edits(source, self.stale) if self.is_called(edit.function) and
+                           listed.edits(self.house.listed, source, self.stale) if self.is_called(edit.function) and
                            (source.name not in common or edit.function in own)]
-        unknown = {file for file, *_ in listed.EDITS} - set(self.sources)
+        unknown = {file for file, *_ in self.house.listed} - set(self.sources)
         self.stale += [f"listed.py: {file} is no kernel" for file in sorted(unknown)]
         self.remember_excuses(first_house)
         directories = {os.path.dirname(c.file) for c in self.configurations}
@@ -265,7 +253,7 @@ class Gallery:
             with open(copy, "w", encoding="ascii") as file:
                 file.write(("" if name.startswith(BLOCKS) else f'#line 1 "{name}"\n') + texts[name])
         path = os.path.join(work, "mutant.so")
-        command = compile_command(
+        command = program.shared_object(
             self.compiler, configuration.macros,
             (work, *self.house.directories(self.root),
              os.path.join(self.root, os.path.dirname(configuration.file))),
@@ -312,11 +300,11 @@ class Gallery:
         if run.returncode or not codes:
             return Outcome(f"crash ({run.returncode})", kernel, report=run.stderr)
         worst = max(codes)
-        report = REPORT.search(run.stderr)
-        if worst == HAZARD and report:
-            kind, message = report.groups()
-            return Outcome(kind, kernel, codes[HAZARD], page.advice_of(message),
-                           " ".join(runs[-1]) + "\n" + report.group())
+        hazard = report.HAZARD.search(run.stderr)
+        if worst == report.EXIT_HAZARD and hazard:
+            kind, message = hazard.groups()
+            return Outcome(kind, kernel, codes[worst], page.advice_of(message),
+                           " ".join(runs[-1]) + "\n" + hazard.group())
         if worst == 0:
             return Outcome(SURVIVED, kernel)
         return Outcome(WRONG if worst == 1 else f"exit code {worst}", kernel, codes[worst],
@@ -452,7 +440,6 @@ def parser_of(description):
     parser.add_argument("--work", required=True)
     parser.add_argument("--compiler", default="cc")
     parser.add_argument("--kernels", required=True)
-    parser.add_argument("--types", default="")
     parser.add_argument("--house", default="")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", default=os.environ.get("MUTANTS", ""))

@@ -21,7 +21,11 @@ sys.dont_write_bytecode = True  # what follows lies in the source tree
 
 import house
 import mutants
+import program
+import report
 import right
+from edit import DoesNotFit, Replace
+from source import Source
 
 BLOCKS = mutants.BLOCKS
 
@@ -50,10 +54,7 @@ class Runner:
         texts = {file: self.read(file)}
         for name, old, new, *times in edits:
             text = texts.get(name) or self.read(name)
-            expected = times[0] if times else 1
-            if text.count(old) != expected:
-                raise ValueError(f"{name}: '{old}' occurs {text.count(old)} times, not {expected}")
-            texts[name] = text.replace(old, new)
+            texts[name] = Replace(old, new, *times).applied(Source(name, text))
         return texts
 
     def compile(self, file, macros, edits):
@@ -68,7 +69,7 @@ class Runner:
             with open(path, "w", encoding="ascii") as made:
                 made.write(text if name.startswith(BLOCKS) else f'#line 1 "{file}"\n{text}')
         path = os.path.join(work, "right.so")
-        command = mutants.compile_command(
+        command = program.shared_object(
             self.options.compiler.split(","), macros.split(":") if macros else (),
             (work, *self.house.directories(root), os.path.join(root, os.path.dirname(file))),
             self.house.compiled_with.get(file, ()), os.path.join(work, "kernel.cu"), path)
@@ -82,7 +83,7 @@ class Runner:
         runs there were; and the report."""
         try:
             path = self.compile(file, macros, edits)
-        except ValueError as error:
+        except (DoesNotFit, ValueError) as error:
             return str(error), 0, ""
         run = subprocess.run([self.options.runner, path, "all" if self.options.all else "spread"],
                              capture_output=True, text=True, errors="replace", check=False)
@@ -92,22 +93,22 @@ class Runner:
         code = int(runs[-1][-1])
         if code == 0:
             return "", len(runs), ""
-        report = mutants.REPORT.search(run.stderr)
-        kind = report.group(1) if code == mutants.HAZARD and report else f"exit code {code}"
+        hazard = report.HAZARD.search(run.stderr)
+        kind = hazard.group(1) if code == report.EXIT_HAZARD and hazard else f"exit code {code}"
         return kind, len(runs), " ".join(runs[-1]) + "\n" + run.stderr
 
     def run_right(self, variant):
-        verdict, runs, report = self.verdict(variant.file, variant.macros, variant.edits)
-        problem = f"is right ({variant.why}), but: {verdict}\n{report}" if verdict else None
+        verdict, runs, said = self.verdict(variant.file, variant.macros, variant.edits)
+        problem = f"is right ({variant.why}), but: {verdict}\n{said}" if verdict else None
         return runs, problem
 
     def run_twin(self, twin):
         of = next(variant for variant in right.RIGHT if variant.name == twin.of)
         # Of a text that the right variant has put there, too.
-        verdict, runs, report = self.verdict(of.file, of.macros, of.edits + twin.edits)
+        verdict, runs, said = self.verdict(of.file, of.macros, of.edits + twin.edits)
         expected = verdict == twin.verdict
         return runs, None if expected else f"is broken: {twin.verdict} expected, but: " \
-            f"{verdict or 'passes'}\n{report}"
+            f"{verdict or 'passes'}\n{said}"
 
 
 def describe(item):

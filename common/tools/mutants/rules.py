@@ -156,9 +156,9 @@ WHOLE = {
 # A second call in the same place; where that only waits or fences twice, there is nothing to try.
 REPEATED = {"mbarrier_init", "mbarrier_arrive", "mbarrier_arrive_expect_tx", "producer_acquire",
             "producer_commit", "consumer_release", "mbarrier_arrive_remote", "tma_load",
-            "tma_load_multicast", "cp_async_mbarrier_arrive_noinc", "cp_async_commit_group",
-            "wgmma_commit_group", "bulk_commit_group", "pipeline_init", "release_stage",
-            "named_barrier_arrive", "cluster_arrive", "mbarrier_arrive_relaxed",
+            "tma_load_3d", "tma_load_multicast", "cp_async_mbarrier_arrive_noinc",
+            "cp_async_commit_group", "wgmma_commit_group", "bulk_commit_group", "pipeline_init",
+            "release_stage", "named_barrier_arrive", "cluster_arrive", "mbarrier_arrive_relaxed",
             "mbarrier_arrive_remote_relaxed", "tma_load_pair", "tcgen05_commit",
             "tcgen05_commit_multicast", "cluster_try_cancel"}
 # Every one of many threads has to make these; here one does.
@@ -174,8 +174,9 @@ COUNTING = {"pipeline_advance", "pipeline_skip", "ld_global_acquire", "atomic_ad
             "cluster_is_canceled"}
 SYNCHRONIZING = (set(ARGUMENTS) | set(WHOLE) | REPEATED | BY_ALL |
                  {"fence_mbarrier_init", "producer_tail", "wait_stage", "load_stage", "tma_store",
-                  "tma_reduce_add", "epilogue_stage_elements", "stage_epilogue_tile",
-                  "cluster_sum_put", "column_sum_put", "transposed_stage_elements",
+                  "tma_store_3d", "tma_reduce_add", "epilogue_stage_elements",
+                  "stage_epilogue_tile", "cluster_sum_put", "column_sum_put",
+                  "transposed_stage_elements",
                   "mbarrier_arrive_remote_release", "griddepcontrol_wait", "tcgen05_relinquish"})
 # A synchronizing statement is moved past the next one that touches memory or synchronizes itself:
 # one with a call of these, or of a function that calls them.
@@ -195,8 +196,8 @@ DECLARATION = re.compile(r"(?:const\s+)?(?:struct\s+)?\w+\s+\**(?:const\s+)?(\w+
 # What a row's number is multiplied by: elements from one row to the next.
 PITCH = re.compile(r"\*\s*((?:\w+(?:->|\.))*ld[abd]?)\b")
 # Removing the call gives a wrong value, not a broken order.
-VALUE_IF_REMOVED = {"tma_store", "tma_reduce_add", "st_global_relaxed", "column_sum_put",
-                    "atomic_cas_relaxed_b64"}
+VALUE_IF_REMOVED = {"tma_store", "tma_store_3d", "tma_reduce_add", "st_global_relaxed",
+                    "column_sum_put", "atomic_cas_relaxed_b64"}
 
 
 class Finder:

@@ -21,9 +21,8 @@ sys.dont_write_bytecode = True  # this lies in the source tree
 import data
 import make
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "book"))
-import pages
-from verdicts import REGISTRY
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "breaks"))
+from program import Linker
 
 
 def copy(root, folder, path, text):
@@ -41,16 +40,9 @@ def copy(root, folder, path, text):
 
 def compile_program(tree, folder, name, kernel, compiler, arguments):
     """The chapter's program with this kernel."""
-    chapter = os.path.dirname(kernel)
-    house = os.path.dirname(chapter)
-    includes = ["common", "common/hopper", chapter] + ([house] if house else [])
     os.makedirs(folder, exist_ok=True)
-    with open(f"{folder}/registry.c", "w", encoding="utf-8") as file:
-        file.write(REGISTRY)
-    command = [compiler, "-std=gnu11", "-w", "-DGEMM_KERNEL=docs_kernel", "-DGEMM_BF16_ELEMENTS=1",
-               "-DTRACE=1", *(f"-I{tree}/{path}" for path in includes), "-x", "c",
-               f"{tree}/{kernel}", *pages.kinds_of(tree, chapter), f"{folder}/registry.c",
-               "-x", "none", "-o", f"{folder}/{name}", *arguments]
+    command = Linker(tree, [compiler], arguments).command(
+        os.path.dirname(kernel), f"{tree}/{kernel}", f"{folder}/{name}", "-w", trace=True)
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           check=False)
     if done.returncode:

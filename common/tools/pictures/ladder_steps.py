@@ -34,20 +34,20 @@ def draw():
         shares.append(100 * records.number(found.value, "burst", "tflops") /
                       records.number(found.cublas, "burst", "tflops"))
     assert list(WORDS) == steps, "a step has no word"
-    card = records.text(run.header, "gpu").removeprefix("NVIDIA ")
+    gpu = records.text(run.header, "gpu").removeprefix("NVIDIA ")
     top = max(shares)
     p = Picture("Eleven steps to cuBLAS",
                 f"""Each step's share of cuBLAS: dark green is what it adds to the best before it,
                 red is how far it stays below. {shares[0]:.1f} % at first,
                 {shares[steps.index("06")]:.0f} % with the first `wgmma`, {top:.0f} % at best
-                (measured, {card}, {records.shape_text(shape)},
+                (measured, {gpu}, {records.shape_text(shape)},
                 bf16, [record](results/{name}.jsonl)).""",
                 "Eleven bars, each with the step's idea and its share of cuBLAS: " + "; ".join(
                     f"{word.partition(':')[0]} {WORDS[word]}, {share:.1f} %"
                     for word, share in zip(steps, shares)) + ".", TOP + STEP * len(steps) + 46)
     assert len(steps) == 11
     hundred = X + 100 * SCALE
-    p.text(20, 60, f"% of cuBLAS, {records.shape_text(shape)}, {card} (measured)", "text soft")
+    p.text(20, 60, f"% of cuBLAS, {records.shape_text(shape)}, {gpu} (measured)", "text soft")
     best = 0
     for i, (word, share) in enumerate(zip(steps, shares)):
         y = TOP + STEP * i

@@ -34,13 +34,13 @@ def draw():
     assert unit == "bytes/cycle/SM" and cycles == "cycles"
     operands = (64 * 16 + 64 * 16) * 2 / narrow
     flops = 2 * 64 * 256 * 16 / wide
-    card = re.search(r'"gpu": "([^"]*)"', source(RECORD)).group(1)
+    gpu = re.search(r'"gpu": "([^"]*)"', source(RECORD)).group(1)
     assert dram < l2 < ldmatrix < operands
     p = Picture("An SM’s pipes, to scale",
                 f"""Bytes that reach one SM in a cycle when all {sms} SMs fetch different data:
                 {dram:.0f} from DRAM, {l2:.0f} from the L2. Inside the SM `ldmatrix` gets
                 {ldmatrix:.0f}, and `wgmma` {operands:.0f}, {operands / dram:.0f} times the first
-                pipe (measured, {card.removeprefix("NVIDIA ")}, [record](results/probe.txt)).""",
+                pipe (measured, {gpu.removeprefix("NVIDIA ")}, [record](results/probe.txt)).""",
                 f"From top to bottom: DRAM, a pipe of {dram} bytes per cycle and SM, the L2, a "
                 f"pipe "
                 f"of {l2}, shared memory, and two pipes, of {ldmatrix} into registers for mma.sync "

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "backend.h"
-#include "gemm_selection.h"
+#include "services/selection.h"
 #include "select.h"
 #include "sim/core/simulation.h"
 #include "tests/calls/whole_numbers.h"

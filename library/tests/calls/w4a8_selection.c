@@ -4,7 +4,7 @@
  *
  * select.c is compiled here once more, because its table is its own, with the rates of either GPU.
  */
-#include "gemm_selection.h"
+#include "services/selection.h"
 
 static struct gemm_rates rates_here = {1, 1};
 static struct gemm_rates given_rates(void) { return rates_here; }

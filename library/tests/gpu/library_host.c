@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm_selection.h"
+#include "services/selection.h"
 #include "hopper_gemm.h"
 #include "select.h"
 #include "tests/gpu/fake_runtime.h"

@@ -235,6 +235,12 @@ void sim_tma_load(void *shared, const struct tensor_map *map, int row, int colum
                  1u << sim_self->cluster_rank, "TMA load");
 }
 
+void sim_tma_load_3d(void *shared, const struct tensor_map *map, int matrix, int row, int column,
+                     uint64_t *barrier) {
+    tma_load_box(shared, map, (struct tma_at){3, {column, row, matrix}}, barrier,
+                 1u << sim_self->cluster_rank, "TMA load");
+}
+
 void sim_tma_load_pair(void *shared, const struct tensor_map *map, int row, int column,
                        uint64_t *barrier) {
     load_box(shared, map, (struct tma_at){2, {column, row}}, barrier, 1u << sim_self->cluster_rank,

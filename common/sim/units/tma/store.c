@@ -285,6 +285,11 @@ void sim_tma_store(const struct tensor_map *map, int row, int column, const void
     tma_store_box(map, (struct tma_at){2, {column, row}}, shared, false);
 }
 
+void sim_tma_store_3d(const struct tensor_map *map, int matrix, int row, int column,
+                      const void *shared) {
+    tma_store_box(map, (struct tma_at){3, {column, row, matrix}}, shared, false);
+}
+
 void sim_tma_reduce_add(const struct tensor_map *map, int row, int column, const void *shared) {
     tma_store_box(map, (struct tma_at){2, {column, row}}, shared, true);
 }

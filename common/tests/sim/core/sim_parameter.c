@@ -5,7 +5,7 @@
  */
 #include "tests/sim/sim_kernels.h"
 
-#include "gemm_plan.h"
+#include "services/plan.h"
 #include "hopper/mbarrier.h"
 #include "hopper/tma.h"
 #include "sim/core/grid.h"

@@ -5,7 +5,8 @@
  */
 #include <string.h>
 
-#include "gemm_plan.h"
+#include "services/plan.h"
+#include "services/batch.h"
 #include "sim/models/tensor_map.h"
 #include "tests/support/expect.h"
 
@@ -209,6 +210,39 @@ static void test_arguments(void) {
            "a pitch that overflows");
 }
 
+/* A batch: each matrix begins `stride` behind the one before, and ends with its own last row. */
+static void test_batch(void) {
+    enum { MATRICES = 3, ROWS = 5, COLUMNS = 12, LD = 16, STRIDE = 7 * LD, BOX = 4 };
+    struct tensor_map map;
+    struct tensor_map_fields f;
+#define MAKE(matrices, stride, ld)                                                                 \
+    gemm_tensor_map_3d(&map, GEMM_BF16, memory, matrices, stride, ROWS, COLUMNS, ld, BOX, 16,      \
+                       SWIZZLE_NONE)
+    EXPECT(MAKE(MATRICES, STRIDE, LD) == GEMM_OK && tensor_map_decode(&map, &f), "a batch");
+    EXPECT(tensor_map_box_lines(&f) == BOX, "a box has rows of one matrix: %d",
+           tensor_map_box_lines(&f));
+    for (int matrix = -1; matrix <= MATRICES; ++matrix)
+        for (int row = -BOX; row < ROWS + BOX; ++row) {
+            f.outer_at[0] = matrix;
+            const struct box_row in = tensor_map_box_row(&f, row, 0, 0);
+            const bool inside = matrix >= 0 && matrix < MATRICES && row >= 0 && row < ROWS;
+            EXPECT(in.last == (inside ? COLUMNS : 0), "matrix %d, row %d: %d columns", matrix, row,
+                   in.last);
+            EXPECT(!inside || in.global == memory + 2 * (matrix * STRIDE + row * LD),
+                   "matrix %d, row %d lies elsewhere", matrix, row);
+        }
+    EXPECT(MAKE(MATRICES, 8, LD) == GEMM_OK, "the next one may begin in the same row");
+    EXPECT(MAKE(1, 0, LD) == GEMM_OK, "there is no next one");
+    EXPECT(MAKE(0, STRIDE, LD) == GEMM_UNSUPPORTED, "no matrix");
+    EXPECT(MAKE(MATRICES, 0, LD) == GEMM_UNSUPPORTED, "no stride");
+    EXPECT(MAKE(MATRICES, -STRIDE, LD) == GEMM_UNSUPPORTED, "a negative stride");
+    EXPECT(MAKE(MATRICES, STRIDE + 4, LD) == GEMM_UNSUPPORTED, "8 bytes");
+    EXPECT(MAKE(MATRICES, INT64_C(1) << 39, LD) == GEMM_UNSUPPORTED, "2^40 bytes");
+    EXPECT(MAKE(MATRICES, INT64_MAX / 8 * 8, LD) == GEMM_UNSUPPORTED, "a stride that overflows");
+    EXPECT(MAKE(MATRICES, STRIDE, 8) == GEMM_UNSUPPORTED, "a pitch shorter than a row");
+#undef MAKE
+}
+
 /* A map with another base is the map that would have been made with that base. */
 static void test_moves(void) {
     static unsigned char there[64 * 64 * 2] __attribute__((aligned(256)));
@@ -233,6 +267,7 @@ int main(void) {
     test_stores();
     test_offsets();
     test_arguments();
+    test_batch();
     test_moves();
     return expect_result();
 }

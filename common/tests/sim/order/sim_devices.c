@@ -5,7 +5,7 @@
  */
 #include "tests/sim/sim_kernels.h"
 
-#include "gemm_devices.h"
+#include "services/devices.h"
 #include "hopper/atomics.h"
 #include "hopper/tma.h"
 #include "sim/cost/timing_model.h"

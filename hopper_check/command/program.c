@@ -1,0 +1,61 @@
+/* program.c: from the command line to the verdict. */
+#include "command/program.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command/loader.h"
+#include "command/runs.h"
+#include "command/summary.h"
+#include "command/suppressions.h"
+
+static bool worse(enum exit a, enum exit b) {
+    static const int rank[] = {[EXIT_CLEAN] = 0,     [EXIT_DIFFERENT] = 2, [EXIT_BAD_INPUT] = 3,
+                               [EXIT_NO_MEMORY] = 3, [EXIT_FINDINGS] = 4,  [EXIT_INCOMPLETE] = 1};
+    return rank[a] > rank[b];
+}
+
+/* The worst of the runs. Findings are worse than all of them. */
+static void judge(const struct run *run, int runs, struct summary *s) {
+    char why[2200];
+    for (int i = 0; i < runs; ++i) {
+        const enum exit code = run_verdict(&run[i], why, sizeof why);
+        s->launches += run[i].results.launches;
+        s->executed += run[i].results.executed;
+        s->checked += run[i].results.checked;
+        if (!worse(code, s->code)) continue;
+        s->code = code;
+        snprintf(s->why, sizeof s->why, "%s", why);
+        s->under = runs > 1 ? run[i].name : NULL;
+    }
+    s->runs = runs;
+    if (findings_count()) s->code = EXIT_FINDINGS;
+    s->interrupted = runs_interrupted();
+    if (s->interrupted) {
+        snprintf(s->why, sizeof s->why, "it was interrupted");
+        s->under = NULL;
+    }
+    if (s->interrupted && !findings_count()) s->code = EXIT_INCOMPLETE;
+}
+
+int program_main(int argc, char **argv) {
+    static struct program_options o; /* large */
+    static struct run run[MOST_RUNS];
+    static struct summary s;
+    char directory[PATH_MAX], path[PATH_MAX];
+    enum { INTERRUPTED = 130 };
+    if (!program_options_parse(argc, argv, &o)) return EXIT_BAD_INPUT;
+    if (!loader_find_runtime(directory, sizeof directory)) return EXIT_BAD_INPUT;
+    loader_set_path(directory);
+    s.code = loader_check(o.program[0], directory, path, sizeof path, s.why, sizeof s.why);
+    if (s.code == EXIT_CLEAN) {
+        const int runs = runs_make(&o, path, run);
+        if (runs < 0) return EXIT_BAD_INPUT;
+        if (o.suppressions && !suppressions_apply(o.suppressions)) return EXIT_BAD_INPUT;
+        judge(run, runs, &s);
+    }
+    if (!summary_write(&s, &o)) return EXIT_BAD_INPUT;
+    if (s.interrupted) return INTERRUPTED;
+    return s.code == EXIT_FINDINGS ? o.error_exitcode : (int)s.code;
+}

@@ -1,0 +1,26 @@
+/*
+ * results.h: what one run of a program has left in its file (runtime/session.h has the other end).
+ */
+#ifndef COMMAND_RESULTS_H
+#define COMMAND_RESULTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct results {
+    bool loaded;    /* the program has met the runtime */
+    bool under_way; /* a launch has begun and not ended */
+    int launches;   /* that have ended */
+    uint64_t executed, checked;
+    int refused;  /* a code of runtime/session.h; 0: nothing was */
+    char *why;    /* a sentence; or NULL */
+    char *kernel; /* of the launch that began last; or NULL */
+};
+
+/* Adds the findings to those of findings.h, in the run that findings_run() has named, and the notes
+ * to the list. */
+void results_read(const char *path, struct results *results);
+/* Each note once. NULL: there are no more. */
+const char *results_note(int i);
+
+#endif

@@ -1,0 +1,10 @@
+/*
+ * advice.h: how a program has to be compiled.
+ */
+#ifndef RUNTIME_ADVICE_H
+#define RUNTIME_ADVICE_H
+
+#define BUILD_FLAGS "nvcc -gencode arch=compute_90a,code=compute_90a -lineinfo -cudart shared"
+#define BUILD_ADVICE "compile it with: " BUILD_FLAGS
+
+#endif

@@ -1,0 +1,190 @@
+/* api_memory.c: CUDA Runtime API, "Memory Management", "Unified Addressing" and "Stream Ordered
+ * Memory Allocator". */
+#include <string.h>
+
+#include "runtime/errors.h"
+#include "runtime/memory.h"
+#include "runtime/modules.h"
+#include "runtime/session.h"
+
+/* ---- blocks ---- */
+
+cudaError_t cudaMalloc(void **pointer, size_t bytes) {
+    return errors_note(memory_new(pointer, bytes, "cudaMalloc"));
+}
+
+cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
+    (void)stream;
+    return errors_note(memory_new(pointer, bytes, "cudaMallocAsync"));
+}
+
+cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags) {
+    (void)flags;
+    return errors_note(memory_new(pointer, bytes, "cudaMallocManaged"));
+}
+
+cudaError_t cudaMallocHost(void **pointer, size_t bytes) {
+    return errors_note(memory_new(pointer, bytes, "cudaMallocHost"));
+}
+
+cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
+    (void)flags;
+    return errors_note(memory_new(pointer, bytes, "cudaHostAlloc"));
+}
+
+cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
+    enum { PITCH_ALIGNMENT = 512 };
+    *pitch = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+    return errors_note(memory_new(pointer, *pitch * height, "cudaMallocPitch"));
+}
+
+cudaError_t cudaFree(void *pointer) { return errors_note(memory_free(pointer)); }
+cudaError_t cudaFreeHost(void *pointer) { return errors_note(memory_free(pointer)); }
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
+    (void)stream;
+    return errors_note(memory_free(pointer));
+}
+
+cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags) {
+    size_t left;
+    (void)flags;
+    *device = host;
+    return errors_note(memory_is_device(host, &left) ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
+    static const size_t BYTES = (size_t)16 << 30; /* what a host may have */
+    *available = *total = BYTES;
+    return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
+                                     const void *pointer) {
+    size_t left;
+    const bool device = memory_is_device(pointer, &left);
+    memset(attributes, 0, sizeof *attributes);
+    attributes->type = device ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+    if (device) attributes->devicePointer = (void *)(uintptr_t)pointer;
+    return cudaSuccess;
+}
+
+/* Where managed memory lies is a matter of speed. CUDA 13 has another way to say it. */
+#if CUDART_VERSION >= 13000
+cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, struct cudaMemLocation location,
+                                 unsigned flags, cudaStream_t stream) {
+    (void)pointer, (void)bytes, (void)location, (void)flags, (void)stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                          struct cudaMemLocation location) {
+    (void)pointer, (void)bytes, (void)advice, (void)location;
+    return cudaSuccess;
+}
+#else
+cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device,
+                                 cudaStream_t stream) {
+    (void)pointer, (void)bytes, (void)device, (void)stream;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                          int device) {
+    (void)pointer, (void)bytes, (void)advice, (void)device;
+    return cudaSuccess;
+}
+#endif
+
+/* ---- copies ---- */
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
+    return errors_note(memory_copy(to, from, bytes, kind));
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream) {
+    (void)stream;
+    return errors_note(memory_copy(to, from, bytes, kind));
+}
+
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
+                           size_t bytes) {
+    (void)to_device, (void)from_device;
+    return errors_note(memory_copy(to, from, bytes, cudaMemcpyDeviceToDevice));
+}
+
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                         size_t width, size_t height, enum cudaMemcpyKind kind) {
+    return errors_note(memory_copy_rows(to, to_pitch, from, from_pitch, width, height, kind));
+}
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                              size_t width, size_t height, enum cudaMemcpyKind kind,
+                              cudaStream_t stream) {
+    (void)stream;
+    return errors_note(memory_copy_rows(to, to_pitch, from, from_pitch, width, height, kind));
+}
+
+/* ---- fills ---- */
+
+cudaError_t cudaMemset(void *to, int value, size_t bytes) {
+    return errors_note(memory_fill(to, 0, (uint32_t)value, 1, bytes, 1));
+}
+
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream) {
+    (void)stream;
+    return errors_note(memory_fill(to, 0, (uint32_t)value, 1, bytes, 1));
+}
+
+cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
+    return errors_note(memory_fill(to, pitch, (uint32_t)value, 1, width, height));
+}
+
+cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
+                              cudaStream_t stream) {
+    (void)stream;
+    return errors_note(memory_fill(to, pitch, (uint32_t)value, 1, width, height));
+}
+
+/* ---- variables ---- */
+
+cudaError_t cudaGetSymbolAddress(void **pointer, const void *symbol) {
+    size_t bytes;
+    session_enter();
+    *pointer = symbol_find(symbol, &bytes);
+    session_leave();
+    return errors_note(*pointer ? cudaSuccess : cudaErrorInvalidSymbol);
+}
+
+cudaError_t cudaGetSymbolSize(size_t *bytes, const void *symbol) {
+    session_enter();
+    const void *const found = symbol_find(symbol, bytes);
+    session_leave();
+    return errors_note(found ? cudaSuccess : cudaErrorInvalidSymbol);
+}
+
+cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset,
+                               enum cudaMemcpyKind kind) {
+    void *to;
+    const cudaError_t error = cudaGetSymbolAddress(&to, symbol);
+    return error ? error : cudaMemcpy((char *)to + offset, from, bytes, kind);
+}
+
+cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset,
+                                 enum cudaMemcpyKind kind) {
+    void *from;
+    const cudaError_t error = cudaGetSymbolAddress(&from, symbol);
+    return error ? error : cudaMemcpy(to, (char *)from + offset, bytes, kind);
+}
+
+cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
+                                    size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream) {
+    (void)stream;
+    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+}
+
+cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
+                                      enum cudaMemcpyKind kind, cudaStream_t stream) {
+    (void)stream;
+    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+}

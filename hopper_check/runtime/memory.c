@@ -1,0 +1,105 @@
+/* memory.c: allocations, copies and fills. A copy beyond the end of a block fails as on a GPU, and
+ * says where. */
+#include "runtime/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "backend.h"
+#include "runtime/errors.h"
+#include "runtime/session.h"
+#include "sim/core/global_memory.h"
+#include "sim/core/hazards.h"
+#include "sim/order/global_shadow.h"
+
+cudaError_t memory_new(void **pointer, size_t bytes, const char *what) {
+    static int count;
+    char label[96];
+    if (!pointer) return cudaErrorInvalidValue;
+    session_get();
+    if (errors_lost()) return errors_lost();
+    *pointer = NULL;
+    if (!bytes) return cudaSuccess;
+    session_enter();
+    snprintf(label, sizeof label, "%s %d", what, ++count);
+    *pointer = backend_alloc(bytes, source_keep(label), true);
+    session_leave();
+    return *pointer ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t memory_free(void *pointer) {
+    size_t offset = 1, bytes;
+    session_enter();
+    const bool begins = pointer && global_cells_of(pointer, &offset, &bytes) && offset == 0;
+    if (begins) backend_free(pointer);
+    session_leave();
+    if (errors_lost()) return errors_lost();
+    return begins || !pointer ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+bool memory_is_device(const void *pointer, size_t *left) {
+    size_t offset, bytes;
+    session_enter();
+    const bool found = global_cells_of(pointer, &offset, &bytes) != NULL;
+    session_leave();
+    if (found) *left = bytes - offset;
+    return found;
+}
+
+/* Do so many bytes fit, where the call says that it is global memory, or where it is? */
+static bool fits(const char *what, const void *pointer, size_t bytes, bool said) {
+    size_t left = 0;
+    if (!bytes) return true;
+    const bool device = memory_is_device(pointer, &left);
+    if (device && bytes <= left) return true;
+    if (!device && !said) return true;
+    char where[96];
+    session_note("a %s of %zu bytes fails: %s%s", what, bytes,
+                 device ? "it goes beyond the end of the block, at "
+                        : "the address lies in no block of global memory",
+                 device ? global_where(pointer, where, sizeof where) : "");
+    return false;
+}
+
+cudaError_t memory_copy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
+    const bool to_device = kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice;
+    const bool from_device = kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice;
+    session_get();
+    if (errors_lost()) return errors_lost();
+    if (!fits("copy to global memory", to, bytes, to_device) ||
+        !fits("copy from global memory", from, bytes, from_device))
+        return cudaErrorInvalidValue;
+    session_enter();
+    global_written_by_host(to);
+    memmove(to, from, bytes);
+    session_leave();
+    return cudaSuccess;
+}
+
+cudaError_t memory_copy_rows(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                             size_t width, size_t height, enum cudaMemcpyKind kind) {
+    cudaError_t error = cudaSuccess;
+    if (width > to_pitch || width > from_pitch) return cudaErrorInvalidValue;
+    for (size_t row = 0; row < height && !error; ++row)
+        error = memory_copy((char *)to + row * to_pitch, (const char *)from + row * from_pitch,
+                            width, kind);
+    return error;
+}
+
+cudaError_t memory_fill(void *to, size_t pitch, uint32_t pattern, int pattern_bytes, size_t width,
+                        size_t height) {
+    session_get();
+    if (errors_lost()) return errors_lost();
+    if (height > 1 && width * (size_t)pattern_bytes > pitch) return cudaErrorInvalidValue;
+    for (size_t row = 0; row < height; ++row) {
+        unsigned char *const at = (unsigned char *)to + row * pitch;
+        if (!fits("fill of global memory", at, width * (size_t)pattern_bytes, true))
+            return cudaErrorInvalidValue;
+        session_enter();
+        global_written_by_host(at);
+        for (size_t i = 0; i < width; ++i)
+            memcpy(at + i * (size_t)pattern_bytes, &pattern, (size_t)pattern_bytes);
+        session_leave();
+    }
+    return cudaSuccess;
+}

@@ -1,0 +1,142 @@
+#!/bin/sh
+# programs.sh HOPPER_CHECK NVCC WORK: whole programs, and what a person reads when one cannot be
+# judged. Skipped (77) where there is no nvcc.
+set -u
+check=$1 nvcc=$2 work=$3
+here=$(cd "$(dirname "$0")" && pwd)
+"$nvcc" --version >/dev/null 2>&1 || { echo "no nvcc"; exit 77; }
+rm -rf "$work"
+mkdir -p "$work" && cd "$work" || exit 2
+failed=0
+
+# build PROGRAM SOURCE FLAGS...: PTX alone, as fast as nvcc can.
+build() {
+    program=$1 source=$2
+    shift 2
+    "$nvcc" -std=c++17 -lineinfo -diag-suppress 20054 -o "$program" "$here/programs/$source.cu" "$@" ||
+        exit 2
+}
+ptx='-gencode arch=compute_90a,code=compute_90a -cudart shared'
+
+# expect CODE TEXT ARGUMENTS...: ends with CODE, and says TEXT.
+expect() {
+    wanted=$1 text=$2
+    shift 2
+    said=$("$check" "$@" 2>&1)
+    code=$?
+    [ "$code" -eq "$wanted" ] || { echo "$*: exit code $code, expected $wanted: $said"; failed=1; }
+    case $said in *"$text"*) ;; *) echo "$*: expected '$text', got: $said"; failed=1 ;; esac
+}
+
+# shellcheck disable=SC2086 # $ptx is a list of options
+{
+for program in saxpy race host product unusual pointers faults; do build $program $program $ptx; done
+build blas blas $ptx -lcublas -lcublasLt
+build driver driver $ptx -lcuda
+
+# Right programs, however unusual, are not accused, and what was checked is said.
+expect 0 'clean' ./saxpy
+expect 0 'checked: 6 runs, 6 launches, 121584 instructions' ./saxpy
+expect 0 'checked: 1 run, 1 launch, ' --schedule late ./saxpy
+expect 0 'clean' ./product
+expect 0 'clean' ./unusual
+expect 0 'clean' ./pointers
+expect 4 'global-bounds' ./pointers beyond
+expect 0 'clean' --follow all ./pointers
+expect 0 'clean' ./host
+expect 0 'it is that of a model' ./host
+expect 0 'clean' ./blas
+expect 0 'clean' ./driver "$here/ptx/sum.ptx"
+
+# A kernel of the book, as the page says.
+root=$here/../..
+"$nvcc" -std=c++17 $ptx -lineinfo -I"$root/common" -DGEMM_KERNEL=kernel_of_chapter \
+    -DGEMM_BF16_ELEMENTS=1 "$here/programs/chapter.cu" "$root/09_cluster_multicast/kernel.cu" \
+    "$root/common/gpu/cuda_call.c" "$root/common/gpu/encode_tensor_map.c" \
+    "$root/common/gpu/launch.c" -o chapter || exit 2
+expect 0 'clean' ./chapter
+
+# A finding: its lines, its run again, its JSON, its SARIF, its suppression.
+expect 4 'programs/race.cu:11: thread 32' ./race
+expect 4 'hopper_check --schedule random --seed 5 ./race' --schedule random --seed 5 ./race
+expect 4 'checked: 6 runs' --keep-going ./race
+expect 4 'findings: 2, of which 1 are printed' --print-limit 1 ./race
+expect 9 'findings' --error-exitcode 9 ./race
+printf '# known\ndata-race race.cu:11 programs/race.cu:7\n' >known
+expect 0 'findings: 0, and 2 suppressed' --suppressions known ./race
+expect 0 'checked: 6 runs' --suppressions known ./race
+printf 'data-race race.cu:11 race.cu:8\n' >other
+expect 4 'findings: 2' --suppressions other ./race
+printf 'data-race race.cu\n' >wrong
+expect 2 'wrong:1: expected RULE FILE:LINE' --suppressions wrong ./race
+expect 4 '' --json race.json --sarif race.sarif --log-file race.log ./race
+grep -q '"verdict": "findings"' race.json && grep -q '"ruleId": "data-race"' race.sarif &&
+    grep -q '"startLine": 7' race.sarif && grep -q '^findings: 2' race.log ||
+    { echo "race.json, race.sarif or race.log is not as it should be"; failed=1; }
+expect 4 '' --jobs 1 --keep-going --json again.json ./race
+expect 4 '' --jobs 3 --keep-going --json third.json ./race
+cmp again.json third.json || failed=1
+build no_barrier product $ptx -DNO_BARRIER
+expect 4 'hazard: overwritten' ./no_barrier
+build barrier race $ptx -DBARRIER
+expect 0 'clean' ./barrier
+expect 4 'global-bounds' ./faults bounds
+"$nvcc" $ptx -o no_lines "$here/programs/saxpy.cu" || exit 2
+expect 0 'has no lines, so reports have those of its PTX; compile it with: nvcc' ./no_lines
+
+# PTX, however it is compressed, and beside machine code.
+for mode in none size speed; do
+    build packed saxpy $ptx --compress-mode=$mode
+    expect 0 'clean' ./packed
+done
+build whole saxpy -arch=sm_90a -cudart shared
+expect 0 'clean' ./whole
+
+# Nothing was checked.
+expect 5 'the program has launched nothing' ./faults no-launch
+expect 5 'no kernel has accessed memory' ./faults no-access
+expect 5 "has not used CUDA's runtime" true
+# The program itself fails.
+expect 1 'ended with status 7' ./faults status
+expect 1 'crashed in its host code, by signal 11' ./faults crash
+# What is not there.
+expect 5 'calls cudaGraphCreate, which' ./faults graph
+expect 5 'calls cublasLtCreate, which' ./blas lt
+build dynamic dynamic -gencode arch=compute_90a,code=compute_90a -cudart shared -rdc=true -lcudadevrt
+expect 2 'as dynamic parallelism needs it' ./dynamic
+echo 'void cudaFromTomorrow(void); int main(void) { cudaFromTomorrow(); return 0; }' >tomorrow.c
+echo 'void cudaFromTomorrow(void) {}' >stub.c
+cc -shared -fPIC stub.c -o libstub.so && cc tomorrow.c -L. -lstub -o tomorrow && cc -shared -fPIC -x c \
+    /dev/null -o libstub.so || exit 2
+LD_LIBRARY_PATH=. expect 5 'needs cudaFromTomorrow, which' ./tomorrow
+# Programs that would not meet the runtime.
+build static saxpy -gencode arch=compute_90a,code=compute_90a
+expect 2 'runtime linked into it' ./static
+build machine_code saxpy -gencode arch=compute_90a,code=sm_90a -cudart shared
+expect 2 'machine code and no PTX' ./machine_code
+build blackwell saxpy -gencode arch=compute_100,code=compute_100 -cudart shared
+expect 2 'a target after sm_90a' ./blackwell
+real=$(dirname "$(ldd ./saxpy | sed -n 's/.*libcudart[^>]*> \([^ ]*\) .*/\1/p')")
+if [ -e "$real/libcudart.so" ]; then
+    build elsewhere saxpy $ptx -Xlinker -rpath="$real" -Xlinker --disable-new-dtags
+    expect 2 'a real one' ./elsewhere
+fi
+expect 2 'there is no program ./nowhere' ./nowhere
+expect 2 'needs as many SMs, and there are 1' --sms 1 ./product
+# Too long, before it begins and once it has.
+expect 5 'would take about' --launch-limit 1 ./product 4096 4096 4096
+"$check" --launch-limit any --schedule time ./product >/dev/null || failed=1
+}
+
+# Ctrl-C: what was found so far, and a code of its own.
+"$check" ./faults wait >interrupted 2>&1 &
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    grep -q waiting interrupted && break
+    sleep 0.2
+done
+kill -INT $!
+wait $!
+code=$?
+[ "$code" -eq 130 ] && grep -q 'incomplete: it was interrupted' interrupted ||
+    { echo "interrupted: exit code $code: $(cat interrupted)"; failed=1; }
+exit "$failed"

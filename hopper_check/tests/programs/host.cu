@@ -1,0 +1,78 @@
+// host.cu: streams, events, variables, all kinds of memory, fills and copies.
+#include <cstdio>
+#include <cstring>
+
+__device__ int variable = 3;
+__constant__ int factor[2];
+__managed__ int managed = 4;
+
+__global__ void scale(const int *in, int *out, int n) {
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n) out[i] = in[i] * factor[1] + variable;
+    if (i == 0) managed += 1;
+}
+
+#define CHECK(call)                                                                                \
+    if (cudaError_t e = (call)) return printf("%s: %s\n", #call, cudaGetErrorString(e)), 1
+#define REQUIRE(condition)                                                                         \
+    if (!(condition)) return printf("not so: %s\n", #condition), 1
+
+int main() {
+    enum { N = 256 };
+    const int factors[2] = {1, 5};
+    cudaStream_t one, two;
+    cudaEvent_t start, stop;
+    int *pinned, *in, *out, *pitched, copy[4][N], number = 0;
+    size_t pitch;
+    float milliseconds = -1;
+    cudaDeviceProp properties;
+    CHECK(cudaGetDeviceProperties(&properties, 0));
+    REQUIRE(properties.major == 9 && properties.multiProcessorCount > 0);
+    CHECK(cudaDeviceGetAttribute(&number, cudaDevAttrMultiProcessorCount, 0));
+    REQUIRE(number == properties.multiProcessorCount);
+    CHECK(cudaStreamCreate(&one));
+    CHECK(cudaStreamCreateWithFlags(&two, cudaStreamNonBlocking));
+    CHECK(cudaEventCreate(&start));
+    CHECK(cudaEventCreate(&stop));
+    CHECK(cudaMallocHost(&pinned, N * sizeof *pinned));
+    CHECK(cudaMallocAsync(&in, N * sizeof *in, one));
+    CHECK(cudaMalloc(&out, N * sizeof *out));
+    CHECK(cudaMallocPitch(&pitched, &pitch, N * sizeof(int), 4));
+    for (int i = 0; i < N; ++i)
+        pinned[i] = i;
+    CHECK(cudaMemcpyToSymbol(factor, factors, sizeof factors));
+    CHECK(cudaMemcpyAsync(in, pinned, N * sizeof *in, cudaMemcpyHostToDevice, one));
+    CHECK(cudaEventRecord(start, one));
+    scale<<<2, 128, 0, one>>>(in, out, N);
+    CHECK(cudaGetLastError());
+    CHECK(cudaEventRecord(stop, one));
+    CHECK(cudaStreamWaitEvent(two, stop, 0));
+    CHECK(cudaMemcpy2DAsync(pitched, pitch, out, 0 + N * sizeof(int), N * sizeof(int), 1,
+                            cudaMemcpyDeviceToDevice, two));
+    CHECK(cudaMemset2D((char *)pitched + pitch, pitch, 1, N * sizeof(int), 3));
+    CHECK(cudaMemcpy2D(copy, sizeof copy[0], pitched, pitch, N * sizeof(int), 4,
+                       cudaMemcpyDeviceToHost));
+    CHECK(cudaEventSynchronize(stop));
+    CHECK(cudaEventElapsedTime(&milliseconds, start, stop));
+    REQUIRE(milliseconds > 0);
+    REQUIRE(copy[0][7] == 7 * 5 + 3 && copy[3][N - 1] == 0x01010101);
+    scale<<<1, 32, 0, two>>>(pinned, pinned, 32); // the GPU reaches pinned memory
+    CHECK(cudaStreamSynchronize(two));
+    REQUIRE(pinned[9] == 9 * 5 + 3 && managed == 6);
+    CHECK(cudaMemcpyFromSymbol(&number, variable, sizeof number));
+    REQUIRE(number == 3);
+    // Errors, as on a GPU: too long a copy, too much shared memory.
+    REQUIRE(cudaMemcpy(out, pinned, N * sizeof *out + 1, cudaMemcpyHostToDevice) ==
+            cudaErrorInvalidValue);
+    REQUIRE(cudaGetLastError() == cudaErrorInvalidValue && cudaGetLastError() == cudaSuccess);
+    scale<<<1, 32, 100000>>>(in, out, N);
+    REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
+    scale<<<1, 2048>>>(in, out, N);
+    REQUIRE(cudaPeekAtLastError() == cudaErrorInvalidConfiguration);
+    CHECK(cudaFreeHost(pinned));
+    CHECK(cudaFreeAsync(in, one));
+    CHECK(cudaFree(out));
+    CHECK(cudaStreamDestroy(one));
+    CHECK(cudaEventDestroy(start));
+    return printf("right\n"), 0;
+}
