@@ -32,6 +32,13 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
     return errors_note(memory_new(pointer, bytes, "cudaHostAlloc"));
 }
 
+cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags) {
+    (void)flags;
+    return errors_note(memory_register(pointer, bytes, "cudaHostRegister"));
+}
+
+cudaError_t cudaHostUnregister(void *pointer) { return errors_note(memory_free(pointer)); }
+
 cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
     enum { PITCH_ALIGNMENT = 512 };
     *pitch = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;

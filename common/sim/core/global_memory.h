@@ -11,6 +11,9 @@ enum sim_access { SIM_READ, SIM_WRITE };
 
 /* In the memory of a device, 0 to GEMM_DEVICES - 1, which all devices can reach. */
 void *global_alloc(int device, size_t bytes, const char *label, bool writable);
+/* Memory that its owner has, and that kernels may use until global_free(), which leaves it to him.
+ * False: there is no room for another block. */
+bool global_adopt(void *memory, size_t bytes, const char *label);
 void global_free(void *memory);
 void global_free_all(void);
 /* Where the byte lies in the simulated memory, for caches that must behave the same in every run:
