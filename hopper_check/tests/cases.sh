@@ -44,6 +44,14 @@ flag() {
 flag release.gpu acquire.gpu 0 clean
 flag release.cta acquire.gpu 4 data-race
 
+# The bits of a generic address that a descriptor of wgmma has are those of the shared one.
+try 0 clean "$two" '
+    cvt.u64.u32 %d1, %r1;
+    cvta.shared.u64 %d2, %d1;
+    xor.b64 %d1, %d1, %d2;
+    and.b64 %d1, %d1, 0x3ffff;
+    is u64 %d1 0'
+
 # ---- atomics ----
 try 0 clean "$two" '
     @%p0 st.shared.u32 [%r1], 0;

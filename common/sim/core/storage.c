@@ -11,6 +11,7 @@
 #include "sim/core/fiber.h"
 #include "sim/core/hooks.h"
 #include "sim/core/host_memory.h"
+#include "sim/core/shared_memory.h"
 
 struct sim_arena_block {
     struct sim_arena_block *next;
@@ -47,6 +48,20 @@ void storage_clear(struct sim_cluster *cluster) {
 
 static void *zeroed(size_t count, size_t size) { return host_zeroed(count, size, "a CTA"); }
 
+/* The 18 bits of an address that a descriptor of wgmma has are the same of a generic address and of
+ * one in the shared window, as on the GPU: ThunderKittens makes descriptors of generic ones. */
+enum { DESCRIPTOR_ADDRESSES = 1 << 18 };
+
+static unsigned char *shared_new(size_t bytes) {
+    const size_t rounded =
+        (SHARED_BASE + bytes + DESCRIPTOR_ADDRESSES) & ~((size_t)DESCRIPTOR_ADDRESSES - 1);
+    unsigned char *const window =
+        host_aligned(DESCRIPTOR_ADDRESSES, rounded, "the shared memory of a CTA");
+    return window + SHARED_BASE;
+}
+
+static void shared_free(unsigned char *shared) { free(shared - SHARED_BASE); }
+
 struct sim_cluster *storage_new(const struct gemm_launch *launch) {
     struct sim_cluster *cluster = zeroed(1, sizeof *cluster);
     cluster->ctas = launch->cluster;
@@ -64,8 +79,7 @@ struct sim_cluster *storage_new(const struct gemm_launch *launch) {
         cta->warp = zeroed(cta->warps, sizeof *cta->warp);
         cta->warpgroup = zeroed(cta->warpgroups, sizeof *cta->warpgroup);
         cta->shared_bytes = (launch->smem_bytes + 15) & ~(size_t)15;
-        cta->shared = host_aligned(1024, (cta->shared_bytes + 1024) & ~(size_t)1023,
-                                   "the shared memory of a CTA");
+        cta->shared = shared_new(cta->shared_bytes);
         sim_hooks.cta_made(cta);
     }
     return cluster;
@@ -77,7 +91,7 @@ void storage_free(struct sim_cluster *cluster) {
         for (int i = 0; i < cta->threads; ++i)
             if (cta->thread[i].fiber) fiber_free(cta->thread[i].fiber);
         sim_hooks.cta_freed(cta);
-        free(cta->shared);
+        shared_free(cta->shared);
         free(cta->warpgroup);
         free(cta->warp);
         free(cta->thread);

@@ -156,13 +156,11 @@ static void expect_ends(void) {
     backend_close();
 }
 
-/* Without an option, of the smallest problem. */
-static enum gemm_status enqueue_smallest(const struct contender *self,
-                                         const struct gemm_problem *problem, void *stream) {
-    (void)self, (void)problem;
-    const struct gemm_args args = {.m = 1, .n = 1, .k = 1, .splits = 1 << 30};
-    const struct gemm_launch launch = {.kernel = (const void *)many_barriers,
-                                       .name = "many_barriers",
+static enum gemm_status launch_smallest(const void *kernel, const char *name, int splits,
+                                        void *stream) {
+    const struct gemm_args args = {.m = 1, .n = 1, .k = 1, .splits = splits};
+    const struct gemm_launch launch = {.kernel = kernel,
+                                       .name = name,
                                        .grid = 1,
                                        .cluster = 1,
                                        .threads = THREADS,
@@ -170,17 +168,35 @@ static enum gemm_status enqueue_smallest(const struct contender *self,
     return gemm_launch_kernel(&launch, &args);
 }
 
-static void expect_usual_limit(void) {
-    const struct contender contender = {.name = "many_barriers", .enqueue = enqueue_smallest};
+static enum gemm_status enqueue_barriers(const struct contender *self,
+                                         const struct gemm_problem *problem, void *stream) {
+    (void)self, (void)problem;
+    return launch_smallest((const void *)many_barriers, "many_barriers", 1 << 30, stream);
+}
+
+static enum gemm_status enqueue_hazard(const struct contender *self,
+                                       const struct gemm_problem *problem, void *stream) {
+    (void)self, (void)problem;
+    enum { AFTER_A_REPORT = 500000 }; /* turns that the smallest problem has then */
+    return launch_smallest((const void *)hazard_and_barriers, "hazard_and_barriers",
+                           2 * AFTER_A_REPORT / THREADS, stream);
+}
+
+/* The smallest problem with the limit that is set: one report, of this kind. */
+static void expect_one(const char *kind,
+                       enum gemm_status (*enqueue)(const struct contender *,
+                                                   const struct gemm_problem *, void *)) {
+    const struct contender contender = {.name = "smallest", .enqueue = enqueue};
     const struct gemm_problem problem = {.m = 1, .n = 1, .k = 1};
     struct backend_info info;
     sim_configure(CASE_SMS, SCHEDULE_EARLY, 1);
     if (backend_open(&(struct backend_options){.type = GEMM_FP16}, &info)) exit(1);
     const enum run_status status = backend_run(&contender, &problem, NULL);
-    const char *kind, *file;
+    const char *said, *file;
     int line;
-    EXPECT(status == RUN_HAZARD && hazards_get(0, &kind, &file, &line) && !strcmp(kind, "endless"),
-           "without --step-limit: status %d", status);
+    EXPECT(status == RUN_HAZARD && hazards_get(0, &said, &file, &line) && !strcmp(said, kind) &&
+               !hazards_get(1, &said, &file, &line),
+           "%s alone was expected: status %d, %s", kind, status, said);
     backend_close();
 }
 
@@ -201,13 +217,6 @@ int main(int argc, char **argv) {
          .argument = 1 << 30,
          .hazard = "endless",
          .text = "and the kernel has not ended:\n    CTA 0, "},
-        {.name = "hazard_and_barriers",
-         .kernel = hazard_and_barriers,
-         .threads = THREADS,
-         .cluster = 1,
-         .smem_bytes = sizeof(struct smem),
-         .argument = ENOUGH / THREADS,
-         .hazard = "global-bounds"},
         {.name = "for_ever_by_turns",
          .kernel = for_ever_by_turns,
          .threads = THREADS,
@@ -229,7 +238,9 @@ int main(int argc, char **argv) {
     limit->value = LIMIT;
     run_cases(cases, (int)(sizeof cases / sizeof *cases), NULL, argc, argv);
     expect_ends();
+    limit->value = 10 * LIMIT * THREADS;
+    expect_one("global-bounds", enqueue_hazard);
     limit->value = 0;
-    expect_usual_limit();
+    expect_one("endless", enqueue_barriers);
     return expect_result();
 }
