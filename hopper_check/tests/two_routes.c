@@ -50,11 +50,15 @@ static struct launch replacement_of(const struct gemm_launch *launch) {
 /* Of D as the latest launch has left it. */
 static uint64_t checksum;
 
+/* What D's columns are: of attention, whose loop goes along n, the elements of a head. */
+static enum gemm_loop main_loop;
+
 /* Row by row: they may lie far apart. */
 static void add_result(const struct gemm_args *a) {
+    const int columns = main_loop == GEMM_ALONG_N ? a->k : a->n;
     for (int row = 0; a->d && row < a->m; ++row) {
         uint64_t sum;
-        backend_checksum(a->d + row * a->ldd, (size_t)a->n, &sum);
+        backend_checksum(a->d + row * a->ldd, (size_t)columns, &sum);
         checksum = checksum * 0x100000001b3u ^ sum;
     }
 }
@@ -250,6 +254,7 @@ int main(int argc, char **argv) {
     const struct gemm_kernel *const kernel = shared ? load_kernel(argv[1]) : find_kernel(argv[1]);
     if (!kernel || !load_programs(argv[2])) return EXIT_USAGE;
     main_function = kernel->function;
+    main_loop = kernel->loop;
     struct check_run runs[MOST_CHECK_RUNS];
     const int count = backend_check_runs(kernel, runs);
     int different = 0, made = 0;
