@@ -41,6 +41,18 @@ endif()
 set(HOPPER_C_WARNINGS -Wall -Wextra -Wno-psabi)
 add_compile_options("$<$<COMPILE_LANGUAGE:C>:${HOPPER_C_WARNINGS}>")
 
+# The live pages: there is no GPU, and of the options below the one that emcc has.
+set(HOPPER_GPU_PROGRAMS OFF)
+if(EMSCRIPTEN)
+  set(CMAKE_C_FLAGS_MINSIZEREL "") # they are the linker's, too
+  set(HOPPER_WASM_OPTIONS -Os -msimd128)
+  add_compile_options(${HOPPER_WASM_OPTIONS})
+  set(HOPPER_SIM_KERNEL_OPTIONS -ftrivial-auto-var-init=pattern)
+  set(HOPPER_SIM_WATCH_OPTIONS "")
+  set(HOPPER_SIM_KERNEL_WARNINGS -w) # the simulator's build tells them
+  return()
+endif()
+
 # How the simulator's kernels are compiled, so that it can see into their variables. A variable
 # without a value gets a pattern (gcc 12, clang 8). Arithmetic with a signalling NaN, the mark of an
 # accumulator that a wgmma owns, is not optimized away: acc * 1.
@@ -128,7 +140,6 @@ set(HOPPER_PTX_CAPABILITIES 80 90)
 
 # CUDA is optional. HOPPER_GPU_PROGRAMS says whether the GPU programs are built, HOPPER_NO_GPU why
 # they are not.
-set(HOPPER_GPU_PROGRAMS OFF)
 if(HOPPER_GPU)
   include(CheckLanguage)
   check_language(CUDA)

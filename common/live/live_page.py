@@ -14,9 +14,6 @@ import cases
 import one_file
 import simulate
 
-SCRIPTS = ("simulator", "judge", "text", "versions", "source", "address", "reported", "result", "checks",
-           "predict")
-
 # What only the program and the tests need.
 LEFT_OUT = {"switches": ("key", "function"), "chapters": ("type",), "cases": ("verdict", "asks", "call", "asked", "bands", "edit", "answer", "want")}
 
@@ -90,14 +87,12 @@ def main():
     book["verdicts"] = one_file.reportable(book["verdicts"], module)
     begin = one_file.read(begin).rstrip()
     marks = {"@TITLE@": re.search(r"<h1>(.*)</h1>", begin).group(1), "@PRACTICE@": ""}
-    scripts = (*SCRIPTS, "no_practice", "main")
     if recorded:
         fences = [one["line"] for one in book["switches"] if one["call"] == "fence_proxy_async()"]
         begin = begin.replace("@FENCE@", str(next(iter(fences), "")))
         marks["@PRACTICE@"] = one_file.read(one_file.PAGE, "practice.html").rstrip()
-        scripts = (*SCRIPTS, "choose", "practice", "main")
-    one_file.write(out, "live.html", module, smaller(book), scripts,
-                   {**marks, "@BEGIN@": begin})
+    one_file.write(out, "live.html", module, smaller(book),
+                   "live" if recorded else "beyond", {**marks, "@BEGIN@": begin})
 
 
 main()

@@ -51,7 +51,7 @@ def seen_on_gpus(root):
     """{exhibit: what became of its broken form}: docs/results/*museum.tsv."""
     seen = {}
     for path in sorted(glob.glob(os.path.join(root, "docs/results/*museum.tsv"))):
-        made, rows = museum_page.gpu_page.read_table(path)
+        made, rows = museum_page.seen_on_gpu.read_table(path)
         for row in rows:
             if row["form"] == "broken":
                 said = [f"{tool} says: {row[tool].partition(': ')[2]}"

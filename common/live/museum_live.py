@@ -25,7 +25,7 @@ def main():
                 for name in sorted(about)]
     verdicts = one_file.reportable(hazards.verdicts(), module)
     one_file.write(out, "museum.html", module, {"exhibits": shown, "verdicts": verdicts},
-                   ("simulator", "judge", "text", "reported", "find_first", "museum"), {})
+                   "museum", {})
 
 
 main()

@@ -7,6 +7,14 @@ import os
 import re
 
 COMMENT = re.compile(r"^ *(/\*.*?\*/|//[^\n]*)\n+", re.S | re.M)
+BOOK = ("simulator", "judge", "text", "versions", "source", "address", "reported", "result", "checks",
+        "predict")
+TIMELINE = "../../timeline/page/"  # the report's scripts, which read the same data
+SCRIPTS = {  # of each page, page/*.js
+    "live": (*BOOK, "choose", "practice", "main"), "beyond": (*BOOK, "no_practice", "main"),
+    "museum": ("simulator", "judge", "text", "reported", "find_first", "museum"),
+    "layouts": ("simulator", "text", "shareable", "layouts"),
+    "ring": ("simulator", "text", f"{TIMELINE}barriers", "shareable", "ring"), "worker": ("worker",)}
 PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
 
 
@@ -43,15 +51,15 @@ def fill(out, template, parts):
         file.write(page)
 
 
-def write(out, template, module, data, scripts, more):
-    """module: the path without .js and .wasm. more: what else stands in the template."""
+def write(out, template, module, data, page, more):
+    """module: the path without .js and .wasm. page: whose scripts it has. more: what else stands in the template."""
     fill(out, template, {
         "@STYLE@": style("live"),
         "@WASM@": packed(f"{module}.wasm"),
         "@JUDGE@": packed(os.path.join(os.path.dirname(module), "..", "live", "judge.wasm")),
         "@MODULE@": packed(f"{module}.js"),
-        "@WORKER@": script("worker"),
+        "@WORKER@": script(*SCRIPTS["worker"]),
         "@DATA@": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
-        "@SCRIPT@": script(*scripts),
+        "@SCRIPT@": script(*SCRIPTS[page]),
         **more,
     })

@@ -10,12 +10,8 @@ import one_file
 sys.path.append(os.path.join(one_file.PAGE, "..", "..", "tools", "pictures"))
 import palette
 
-TIMELINE = "../../timeline/page/"  # the report's scripts, which read the same data
-PAGES = {  # colours, scripts
-    "layouts": (("load", "ink", "lane", "item1", "hot", "mmapale"),
-                ("simulator", "text", "shareable", "layouts")),
-    "ring": (("load", "ink", "lane", "held", "mma", "mma1", "wait", "onbright", "edge"),
-             ("simulator", "text", f"{TIMELINE}barriers", "shareable", "ring"))}
+COLOURS = {"layouts": ("load", "ink", "lane", "item1", "hot", "mmapale"),
+           "ring": ("load", "ink", "lane", "held", "mma", "mma1", "wait", "onbright", "edge")}
 
 
 def style(page, names):
@@ -27,12 +23,11 @@ def style(page, names):
 
 def main():
     page, module, out = sys.argv[1:]
-    colours, scripts = PAGES[page]
-    parts = {"@STYLE@": style(page, colours), "@WASM@": one_file.packed(f"{module}.wasm"),
-             "@SCRIPT@": one_file.script(*scripts)}
+    parts = {"@STYLE@": style(page, COLOURS[page]), "@WASM@": one_file.packed(f"{module}.wasm"),
+             "@SCRIPT@": one_file.script(*one_file.SCRIPTS[page])}
     if os.path.exists(f"{module}.js"):
         parts["@MODULE@"] = one_file.packed(f"{module}.js")
-        parts["@WORKER@"] = one_file.script("worker")
+        parts["@WORKER@"] = one_file.script(*one_file.SCRIPTS["worker"])
     one_file.fill(out, f"{page}.html", parts)
 
 

@@ -129,7 +129,7 @@ function drawDescriptor(held) {
         const there = held.get(address);
         const right = there?.line === line && there.chunk === chunk;
         const inCore = chunk === chunkOf(state) && line >> 3 === lineOf(state) >> 3;
-        others += !right;
+        others += right ? 0 : 1;
         return cell(elementAt(line, OF_CHUNK * chunk), [right || "other",
           inCore && (line === lineOf(state) ? "chosen" : "core")], address.toString(16),
         element("small", {},

@@ -34,6 +34,7 @@ function solved() {
     return solved.kept ||= new Set();
   }
 }
+solved.kept = null;
 
 function keepSolved(all) {
   try {

@@ -9,7 +9,7 @@
  *
  * The pass has to know which functions may suspend. It finds them by itself through direct calls;
  * the one call through a pointer that may, of the kernel, stands in thread_main() of grid.c, which
- * common/live/Module.cmake names.
+ * common/cmake/Modules.cmake names.
  */
 #ifndef SIM_CORE_FIBER_ASYNCIFY_H
 #define SIM_CORE_FIBER_ASYNCIFY_H

@@ -44,7 +44,7 @@ claims 'It saves 500.' '500 = cycles(01, 64, gpu@first) - cycles(01, 64, gpu@aga
 expect 1 'numbers of two runs'
 claims 'It gains 1.6.' '1.6 = cublas(01, 64, gpu@again) / cublas(01, 64, gpu@first)'
 expect 0 '1 numbers in their prose' # ratios, each of one run
-claims 'It has 160.' '160 = 0 * tflops(01, 64, gpu@first) + tflops(01, 64, gpu@again)'
+claims 'It has 160.' '160 = beside(tflops(01, 64, gpu@again), tflops(01, 64, gpu@first))'
 expect 0 '1 numbers in their prose'
 claims 'It is 1.' '1 = tflops(01, 64, gpu@first) / tflops(cublas, 64, gpu@first) /
        (utilization(01, 64, gpu@first) / 100 / cycles(01, 64, gpu@first) * 1000)'
@@ -55,7 +55,7 @@ expect 1 'cycles beside times: compare cycles with cycles, times with times'
 claims 'It is 900.' '900 = cycles(01, 64, gpu@first) - tflops(01, 64, gpu@first)'
 expect 1 'cycles beside times'
 claims 'It is 160, then 100.' '160 = tflops(01, 64)' \
-    '100 = tflops(01, 64) + 0 * utilization(01, 64)'
+    '100 = beside(tflops(01, 64), utilization(01, 64))'
 expect 1 '01 at 64 is of two runs of gpu: name one, as in RECORD@TEXT'
 claims 'It is 160, then 100.' '160 = tflops(01, 64)' '100 = tflops(01, 64, gpu@first)'
 expect 0 '2 numbers in their prose'
@@ -71,7 +71,7 @@ grid 'A table.' "$two"
 expect 1 'numbers of several runs, and the text does not say so'
 grid 'A table of two runs.' "$two"
 expect 0 '1 numbers in their prose'
-grid 'A table.' '{{tflops(01, 64) | 0}} {{tflops(01, 64) + 0 * utilization(01, 64) | 0}}'
+grid 'A table.' '{{tflops(01, 64) | 0}} {{beside(tflops(01, 64), utilization(01, 64)) | 0}}'
 expect 0 '1 numbers in their prose' # one cell, one run
 sed -i 's/^+ | one | {{tflops(01, 64) | 0}} /+ | {{tflops(01, 64) | 0}} | /' "$page"
 expect 1 '01 at 64 is of two runs of gpu'

@@ -29,13 +29,12 @@ function(add_live_tests name runs_sample switches_sample links_sample)
   set(here ${PROJECT_SOURCE_DIR}/common/tests/live)
   set(book ${live}/kernels/live.json)
   set(program sim_live${name})
-  set(wasm live_module${name})
-  set(module ${run_module} ${live}/module.js)
+  set(module ${run_module} ${PROJECT_BINARY_DIR}/wasm/live${name}/module.js)
   set(same ${Python3_EXECUTABLE} ${here}/module_test.py ${book} $<TARGET_FILE:${program}> ${module})
   check_module(NAME live_module_same${name} COMMAND ${same} --sample ${runs_sample}
-    TARGETS ${program} ${wasm} TIMEOUT 300)
+    TARGETS ${program} live TIMEOUT 300)
   check_module(NAME live_module_same${name}_all COMMAND ${same} --all
-    TARGETS ${program} ${wasm} TIMEOUT 3000 LABELS long)
+    TARGETS ${program} live TIMEOUT 3000 LABELS long)
 
   # ---- the switches ----
 
@@ -48,9 +47,9 @@ function(add_live_tests name runs_sample switches_sample links_sample)
     TIMEOUT 3000 LABELS long PROPERTIES PROCESSORS 2)
   check_module(NAME live_switches_module${name}_sample
     COMMAND ${switches} --module ${module} --sample ${switches_sample}
-    TARGETS ${program} ${wasm} TIMEOUT 300)
+    TARGETS ${program} live TIMEOUT 300)
   check_module(NAME live_switches_module${name}_all COMMAND ${switches} --module ${module}
-    TARGETS ${program} ${wasm} TIMEOUT 3000 LABELS long)
+    TARGETS ${program} live TIMEOUT 3000 LABELS long)
 
   # ---- the book's links to the page ----
 

@@ -17,7 +17,7 @@ sections=$("$tools/record.sh" 2>&1 | sed -n 's/.*choose sections: //p')
 beyond=0 library=0 # is it there?
 [ ! -d "$tools/../../../beyond" ] || beyond=1
 [ ! -d "$tools/../../../library" ] || library=1
-expect 'sections' $((20 + 10 * beyond + 5 * library)) "$(echo "$sections" | wc -w | tr -d ' ')"
+expect 'sections' $((18 + 10 * beyond + 5 * library)) "$(echo "$sections" | wc -w | tr -d ' ')"
 for section in $sections; do
     "$tools/record.sh" --dry --out "$PWD/results" "$section" >commands 2>&1
     expect "exit code of $section" 0 $?

@@ -54,6 +54,7 @@ function resultTables() {
 function resultColumns(rows) {
   const most = key => Math.max(...rows.map(row => row[key] || 0));
   const cublas = rows.find(row => row.name === "cublas");
+  /** @type {any[][]} */
   const columns = [];
   const speed = (mode, title) => {
     const tflops = mode + "_tflops", best = most(tflops);

@@ -109,7 +109,9 @@ function selfTestBarriers(check, key) {
   if (index < 0) return;
   chooseBarrierStep(stepIndex);
   chooseBarrier(index);
-  let model = null, flips = 0, wrong = "", waited = false;
+  /** @type {any} */
+  let model = null;
+  let flips = 0, wrong = "", waited = false;
   const filled = [];
   for (let i = 0; i < eventCount(barrier.which) && flips < 3; ++i) {
     if (i > 0) key("barrier", "k");

@@ -5,8 +5,7 @@ An expression has numbers, + - * / ( ), min(a, b, ...), max(a, b, ...), abs(a), 
     column(kernel, shape)           from the record <results>.jsonl that the marker names; COLUMNS
     column(kernel, shape, record)   lists the columns. Calls of one claim, or of one cell, that name
                                     the same record and shape are answered from one run: the last
-                                    that has all of them. (So 0 * ms(05, 8192) selects a run with
-                                    05.) A record may name its type, h200-fp8-rows:e4m3, or a text
+                                    that has all of them. A record may name its type, h200-fp8-rows:e4m3, or a text
                                     that its run's command has, h200-two-gpus@DEVICES=0, or both,
                                     h100-grouped:bf16@--router even
     gain(kernel, other, shape)      by how many percent more TFLOPS the kernel has than the other;
@@ -16,6 +15,7 @@ An expression has numbers, + - * / ( ), min(a, b, ...), max(a, b, ...), abs(a), 
                                     are as one
     round(x, digits)                x with so many decimals, for a sum of rounded numbers
     apart(x)                        x, which combines numbers of several runs
+    beside(x, column(...))          x, of a run that has the other number, too
     selected(kernel, shape)         in a grid: the name of what the kernel selected in its run
 
 A GPU's clock and power differ between runs, so times are compared with those of the same rotation,
@@ -239,8 +239,6 @@ def alike(quantities, apart):
 
 
 def product(left, right, sign, apart):
-    if any(factor.value == 0 and factor.units == PURE for factor in (left, right)) and sign > 0:
-        return Quantity(0)  # 0 * ms(...) selects a run
     units = tuple(a + sign * b for a, b in zip(left.units, right.units))
     runs = runs_of((left, right), apart)
     if left.kind and right.kind and left.kind != right.kind:
@@ -261,7 +259,7 @@ def combined(operator, left, right, apart):
     return Quantity(value, *alike((left, right), apart))
 
 
-FUNCTIONS = {"min": min, "max": max, "abs": abs, "round": rounded, "apart": None}
+FUNCTIONS = {"min": min, "max": max, "abs": abs, "round": rounded, "apart": None, "beside": None}
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 
 
@@ -284,6 +282,8 @@ def value_of(tree, calls, apart=False):
         if tree.func.id == "apart" and len(tree.args) == 1:
             inside = value_of(tree.args[0], calls, True)
             return Quantity(inside.value, inside.units, inside.kind)
+        if tree.func.id == "beside" and len(tree.args) == 2:
+            return value_of(tree.args[0], calls, apart)
         inside = [value_of(argument, calls, apart) for argument in tree.args]
         value = FUNCTIONS[tree.func.id](*(quantity.value for quantity in inside))
         return Quantity(value, *alike(inside, apart))

@@ -3,7 +3,7 @@
 Behind `<!-- museum: NAME -->` and up to `<!-- end -->` stand what the fix of an exhibit
 (breaks/exhibits.py) changes, with the lines that the simulator names, and what the simulator says of
 the broken form in its run: PROGRAM is build/sim/museum. Behind `<!-- museum-gpu -->` stand the
-tables of docs/results/*museum.tsv, which gpu_record.py has recorded.
+tables of docs/results/*museum.tsv, recorded on GPUs.
 
 Without --write fails if an exhibit is missing, if a diff or a table is not what the sources say, or
 if a report's first line has another kind or place. Exit code: 0 it is, 1 it is not, 2 something
@@ -21,9 +21,9 @@ sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", n
                 for name in ("mutants", "book", "../breaks")]
 
 import exhibits
-import gpu_page
 import live_links
 import report
+import seen_on_gpu
 
 END = "<!-- end -->"
 NOT_RECORDED = "*Not yet recorded: there is no `docs/results/museum.tsv`.*"
@@ -82,10 +82,10 @@ def same(before, after):
 # ---- the tables ----
 
 def table(path):
-    made, rows = gpu_page.read_table(path)
+    made, rows = seen_on_gpu.read_table(path)
     fixed = {row["exhibit"]: row for row in rows if row["form"] == "fixed"}
     columns = ("exhibit", "broken, by itself", *TOOLS, "fixed")
-    out = [gpu_page.measured(made or {}, path), "",
+    out = [seen_on_gpu.measured(made, path), "",
            "| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
     for row in rows:
         if row["form"] != "broken":

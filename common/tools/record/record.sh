@@ -1,8 +1,8 @@
 #!/bin/bash
 # record.sh [--dry] [--build DIR] [--out DIR] SECTION...: everything that runs on the GPU and is
 # recorded, section by section; see docs/results/README.md. Builds nothing: wants the GPU programs
-# in DIR/gpu (build), and the targets gpu_sweep_delays for the section delays and gpu_mutants for the
-# section mutants, of another house the same with its suffix, such as _beyond. Writes a record where
+# in DIR/gpu (build), and the targets gpu_sweep_delays for the section delays, of another house the same
+# with its suffix, such as _beyond. Writes a record where
 # it lies already, into docs/results of its house. --dry only prints the commands. Each section says
 # what it took; the seconds here are estimates for an H200. Where beyond/ and library/ are, their
 # kernels take part in the sections for all kernels, and tools/record/sections.sh of each has further
@@ -20,8 +20,6 @@
 #   repeat            50 s   1000 runs of one problem, bit for bit
 #   delays            35 s   random shapes and repeated runs with random delays in every kernel
 #   sanitizer         60 s   memcheck, racecheck, synccheck, initcheck
-#   mutants          135 s   broken kernels by themselves, with delays, and under all four tools
-#   museum           120 s   real bugs, broken and fixed, by themselves and under three tools
 #   probe             20 s   the constants of the simulator's timing model
 #   trace             50 s   the ladder with the timeline recorder in it, beside itself without
 #   ncu               30 s   hardware counters of the ladder, of 08 over k, of 08 and 09 at 8192^3
@@ -358,28 +356,6 @@ sanitizer_commands() {
 section_sanitizer() {
     begin sanitizer.txt
     together sanitizer.txt 6 < <(sanitizer_commands)
-}
-
-section_mutants() {
-    local file command="python3 common/tools/mutants/gpu_sample.py @$gpu/mutants.args"
-    echo "+ $command"
-    [ -n "$dry" ] && return
-    begin mutants-gpu.tsv
-    file=$(place mutants-gpu.tsv)
-    { printf '# ' && header "$command"; } >>"$file"
-    $command >>"$file"
-    note $? "$command"
-}
-
-section_museum() {
-    local file command="python3 common/tools/museum/gpu_record.py $gpu/museum"
-    echo "+ $command"
-    [ -n "$dry" ] && return
-    begin museum.tsv
-    file=$(place museum.tsv)
-    { printf '# ' && header "$command"; } >>"$file"
-    $command >>"$file"
-    note $? "$command"
 }
 
 section_probe() {

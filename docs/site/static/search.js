@@ -9,7 +9,9 @@ const PARTIAL = 0.4; // a word that only begins like the one that was asked for
 const SECTIONS_SHOWN = 3;
 // What a page is for. The top of a question's page is its answer; a gallery or a list has every word
 // and explains few of them.
+/** @type {[RegExp, number]} */
 const ANSWER = [/^docs\/questions\//, 1.3];
+/** @type {[RegExp, number][]} */
 const PRIORS = [
   [/^docs\/(museum|breaks|mutants|index-of-names|topics|glossary|style|CONTRIBUTING|results)/, 0.7],
   [/^(beyond|library)\/docs\//, 0.7],
@@ -96,7 +98,7 @@ function edits(a, b, most) {
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
-      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] !== b[j - 1]));
+      next[j] = Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + Number(a[i - 1] !== b[j - 1]));
       if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
         next[j] = Math.min(next[j], before[j - 2] + 1);
       }
