@@ -1,9 +1,9 @@
 /*
  * 13_two_gpus, copy_warps.cu: as through_tma.cu, but two warps send the parts instead of the TMA.
  *
- * The idea: the TMA executes requests in order, so a store that waits for the link holds up the
- * loads of operands. Here two warps of the producer's warpgroup that were idle, the *copy warps*,
- * send the parts with ordinary loads and stores, and the TMA is left to the operands. A part waits
+ * The idea: a TMA store that waits for the link may hold up the loads of operands, if the TMA
+ * executes requests in order. Here two warps of the producer's warpgroup that were idle, the *copy
+ * warps*, send with ordinary loads and stores, and the TMA is left to the operands. A part waits
  * in shared memory, which belongs to the consumer or to its copy warp; two named barriers hand it
  * from one to the other. What it hides: the link. What it does not hide: the loads of the received
  * parts, which the consumers still add from global memory. And a copy warp sends a part as fast as

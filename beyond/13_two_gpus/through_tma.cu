@@ -9,8 +9,8 @@
  * shows the owner that the part has arrived. Own tiles come last: by then the peer's parts are
  * there. What it hides: the link, if a part takes less time to cross it than the next tile takes to
  * compute. What it costs: a stage of the ring, because a whole part waits in shared memory for the
- * link; a rounding of each part; and loads of operands that come late, because the TMA executes
- * requests in order.
+ * link; a rounding of each part; and 64 KB that all SMs send at once, beside the loads of operands
+ * and of received parts.
  */
 #include "parts.h"
 #include "building_blocks/epilogue_store.h"

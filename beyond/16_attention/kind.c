@@ -25,7 +25,7 @@
 #include <stdlib.h>
 
 #include "attention.h"
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "harness/allocate.h"
 #include "harness/problem_kind.h"
 

@@ -2,7 +2,7 @@
 common/live/part_one.py has it of part one."""
 
 # chapter: (name, what the page calls it, file, constants)
-CHOICES = {
+VARIANTS = {
     "10": [("equal_parts", "equal_parts.cu: every tile in two parts", "equal_parts.cu", {}),
            ("split_k", "split_k.cu: clusters share a tile's k", "split_k.cu", {}),
            ("whole", "split_k.cu, SPLITS 1: nothing is split", "split_k.cu", {"SPLITS": 1}),
@@ -58,5 +58,5 @@ OPTIONS = {
            {"name": "scale", "values": ["input", "usual", "one", "steep"], "usual": "input"}],
 }
 
-# (chapter, choice): options without which the kernel cannot run; "": the chapter's own
+# (chapter, variant): options without which the kernel cannot run; "": the chapter's own
 NEEDS = {("16", ""): {"k": 128}, ("16", "d64"): {"k": 64}}

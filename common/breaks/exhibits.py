@@ -33,7 +33,7 @@ def read(root):
         top = source_of(root, name).partition("*/")[0]
         fields = {word: re.sub(r"\n \* +", " ", text) for word, text in FIELD.findall(top)}
         found[name] = {"run": RUN, **fields, "name": name, "title": f"{name[:2]} {fields['title']}",
-                       "story": stories.get(name, "")}
+                       "project": fields["project"].partition(", http")[0], "story": stories.get(name, "")}
     return found
 
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "harness/element_codec.h"
+#include "element_codec.h"
 
 const char *const input_names[INPUT_KINDS] = {"uniform", "normal", "integer", "zeros", "outliers"};
 

@@ -4,7 +4,7 @@
 #ifndef HARNESS_STORED_H
 #define HARNESS_STORED_H
 
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "gemm_types.h"
 
 /* What an output and its surroundings are filled with, 16 bits at a time: a NaN in the type, and

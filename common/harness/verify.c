@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "harness/allocate.h"
 #include "harness/message.h"
 #include "harness/parallel.h"

@@ -144,6 +144,7 @@ function(add_switched_versions)
     list(APPEND options -fsanitize=address,undefined)
   endif()
   file(GLOB needed CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/common/*.h
+    ${PROJECT_SOURCE_DIR}/common/services/*.h
     ${PROJECT_SOURCE_DIR}/common/hopper/*.h ${PROJECT_SOURCE_DIR}/common/sim/hopper/*.h
     ${PROJECT_SOURCE_DIR}/common/building_blocks/*.h ${house}/building_blocks/*.h)
   add_custom_command(OUTPUT ${live}/versions.a

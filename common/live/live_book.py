@@ -28,7 +28,7 @@ USUAL_TYPE = "bf16"
 class Chapter:
     name: str    # 16_attention
     type: str    # of the elements that its kernels are compiled for here
-    types: dict  # of choices with another one: {name: type}
+    types: dict  # of variants with another one: {name: type}
 
 
 def chapter_of(name, kernels):
@@ -119,22 +119,22 @@ class LiveBook:
 
     # ---- the lists ----
 
-    def choices_of(self, chapter):
-        return self.lists.CHOICES.get(chapter.name[:2], [])
+    def variants_of(self, chapter):
+        return self.lists.VARIANTS.get(chapter.name[:2], [])
 
     def kernels_of(self, chapter):
-        """Its kernel, and its other files that are a choice."""
+        """Its kernel, and its other files that are a variant."""
         return dict.fromkeys(f"{chapter.name}/{file}" for file in
-                             ["kernel.cu", *(choice[2] for choice in self.choices_of(chapter))])
+                             ["kernel.cu", *(variant[2] for variant in self.variants_of(chapter))])
 
     def type_of(self, kernel):
         """Of the kernel in this file."""
         chapter = next(one for one in self.chapters if one.name == os.path.dirname(kernel))
-        return next((chapter.types[name] for name, _, file, _ in self.choices_of(chapter)
+        return next((chapter.types[name] for name, _, file, _ in self.variants_of(chapter)
                      if name in chapter.types and f"{chapter.name}/{file}" == kernel), chapter.type)
 
-    def needs_of(self, kernel, choice=""):
+    def needs_of(self, kernel, variant=""):
         """Options without which it cannot run: its type, and what the lists say."""
         number, kind = os.path.basename(os.path.dirname(kernel))[:2], self.type_of(kernel)
         return {**({} if kind == USUAL_TYPE else {"dtype": kind}),
-                **self.lists.NEEDS.get((number, choice), self.lists.NEEDS.get((number, ""), {}))}
+                **self.lists.NEEDS.get((number, variant), self.lists.NEEDS.get((number, ""), {}))}

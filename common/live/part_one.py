@@ -2,7 +2,7 @@
 beyond/live/part_two.py has the same."""
 
 # chapter: (name, what the page calls it, file, constants)
-CHOICES = {
+VARIANTS = {
     "03": [("stages2", "STAGES 2", "kernel.cu", {"STAGES": 2}),
            ("stages5", "STAGES 5, one CTA per SM", "kernel.cu", {"STAGES": 5, "CTAS_PER_SM": 1}),
            ("mbarrier", "mbarriers instead of groups", "mbarrier.cu", {})],

@@ -3,8 +3,8 @@
 A version is a chapter's kernel with an edit that is more than a call left out, or another file of
 the chapter. There are these kinds:
 
-    choice   what the chapter leaves to its reader: CHOICES of part_one.py, or of part_two.py
-    book     a break of the store (breaks/store.py)
+    variant  what the chapter leaves to its reader: VARIANTS of part_one.py, or of part_two.py
+    break    a break of the store (breaks/store.py)
     mend     a wrong repair that the practice offers: repairs.py
     answer   what an exercise of the chapter's should come to: answers/CHAPTER-NUMBER.diff
 
@@ -68,8 +68,8 @@ class Versions:
         self.found = []
         self.left_out = []  # what does not fit a kernel, because the kernel is another one
         for chapter in book.chapters:
-            for choice in book.choices_of(chapter):
-                self.if_it_fits(f"{chapter.name}, {choice[0]}", self.add_choice, chapter, *choice)
+            for variant in book.variants_of(chapter):
+                self.if_it_fits(f"{chapter.name}, {variant[0]}", self.add_variant, chapter, *variant)
         self.states = {}  # of each break: the version that it is, or the switch
         for name, broken in store.written(book.root).items():
             if broken.chapter in book.names and broken.file in self.sources:
@@ -131,13 +131,13 @@ class Versions:
         self.found.append(version)
         return version
 
-    def add_choice(self, chapter, name, title, file, constants):
+    def add_variant(self, chapter, name, title, file, constants):
         path = f"{chapter.name}/{file}"
         texts = {}
         for constant, value in constants.items():
             both = {**{one: self.sources[one].text for one in self.book.files_of(path)}, **texts}
             texts |= constant_set(both, constant, value)
-        self.add(Version(chapter.name, name, title, "choice", path, texts))
+        self.add(Version(chapter.name, name, title, "variant", path, texts))
 
     # ---- the breaks of the store ----
 
@@ -145,10 +145,10 @@ class Versions:
         text = broken.edit.applied(self.sources[broken.file])
         off = self.switch_of(broken.file, text)
         if off is not None:
-            version = next((one for one in self.found if one.kind == "choice" and not one.texts
+            version = next((one for one in self.found if one.kind == "variant" and not one.texts
                             and one.file == broken.kernel), None)
         else:
-            version = self.add(Version(broken.chapter, broken.name, broken.title, "book",
+            version = self.add(Version(broken.chapter, broken.name, broken.title, "break",
                                        broken.kernel, {broken.file: text},
                                        run_of(broken.run.split())))
         self.states[broken.id] = {"version": version, "off": off}

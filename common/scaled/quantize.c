@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "harness/allocate.h"
 #include "harness/parallel.h"
 #include "scaled/w4_block.h"

@@ -29,7 +29,7 @@
 
 #include <math.h>
 
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "scaled/scales.h"
 
 enum {

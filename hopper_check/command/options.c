@@ -138,7 +138,7 @@ bool options_parse(int argc, char **argv, struct options *o) {
     o->seed = 1;
     o->step_limit = STEP_LIMIT;
     parse_schedule("all", o);
-    if (argc < 2) return complain("which command?", NULL, "run, list or instructions; --help");
+    if (argc < 2) return complain("which program, or which command?", NULL, "--help");
     o->command = argv[1];
     int i = 2;
     if (strcmp(o->command, "instructions") != 0 && strcmp(o->command, "summary") != 0) {

@@ -17,19 +17,27 @@ static bool worse(enum exit a, enum exit b) {
 }
 
 /* The worst of the runs. Findings are worse than all of them. */
-static void judge(const struct run *run, int runs, struct summary *s) {
+static void judge(const struct run *run, int runs, int planned, struct summary *s) {
     char why[2200];
+    int same = 0; /* runs that say the same as the worst */
     for (int i = 0; i < runs; ++i) {
         const enum exit code = run_verdict(&run[i], why, sizeof why);
         s->launches += run[i].results.launches;
         s->executed += run[i].results.executed;
         s->checked += run[i].results.checked;
+        same += code == s->code;
         if (!worse(code, s->code)) continue;
+        same = 1;
         s->code = code;
         snprintf(s->why, sizeof s->why, "%s", why);
-        s->under = runs > 1 ? run[i].name : NULL;
+        s->under = run[i].name;
     }
     s->runs = runs;
+    if (same == runs) s->under = NULL;
+    if (s->code == EXIT_CLEAN && runs < planned && !findings_count()) {
+        s->code = EXIT_INCOMPLETE;
+        snprintf(s->why, sizeof s->why, "%d of %d runs could be started", runs, planned);
+    }
     if (findings_count()) s->code = EXIT_FINDINGS;
     s->interrupted = runs_interrupted();
     if (s->interrupted) {
@@ -53,7 +61,7 @@ int program_main(int argc, char **argv) {
         const int runs = runs_make(&o, path, run);
         if (runs < 0) return EXIT_BAD_INPUT;
         if (o.suppressions && !suppressions_apply(o.suppressions)) return EXIT_BAD_INPUT;
-        judge(run, runs, &s);
+        judge(run, runs, o.runs, &s);
     }
     if (!summary_write(&s, &o)) return EXIT_BAD_INPUT;
     if (s.interrupted) return INTERRUPTED;

@@ -31,10 +31,12 @@ void program_options_help(FILE *out) {
         "                           (default 120); any: none is too long\n"
         "  --suppressions FILE      findings that are known: lines of RULE FILE:LINE [FILE:LINE];\n"
         "                           all runs are made then\n"
+        "  --kernel-name NAME       only launches of kernels with this in their names are judged\n"
+        "  --launch-skip N, --launch-count N   of these, not the first N, and no more than N\n"
         "  --print-limit N          findings that are printed (default 100)\n"
         "  --error-exitcode N       the exit code of findings (default 4)\n"
         "  --log-file FILE          what is printed goes there\n"
-        "  --json FILE, --sarif FILE  the findings\n"
+        "  --json FILE, --sarif FILE   the findings\n"
         "  --elect any              elect.sync takes the lane that the schedule says\n"
         "                           (default lowest)\n"
         "  --doubtful on|off        also the rules that are in doubt (default off)\n"
@@ -91,6 +93,15 @@ static bool parse_schedule(const char *text, struct plan *plan) {
     return complain("--schedule", text, "is none of time, early, late, random");
 }
 
+/* NAME, or as compute-sanitizer has it kernel_substring=NAME. */
+static bool parse_kernel(const char *text, struct launch_filter *filter) {
+    const char *const equals = strchr(text, '=');
+    if (equals && strncmp(text, "kernel_substring=", 17) != 0 && strncmp(text, "kns=", 4) != 0)
+        return complain("--kernel-name", text, "is neither a name nor kernel_substring=NAME");
+    filter->kernel = equals ? equals + 1 : text;
+    return true;
+}
+
 static bool parse_option(const char *name, const char *value, struct program_options *o,
                          struct plan *plan) {
     if (!strcmp(name, "--schedule")) return parse_schedule(value, plan);
@@ -111,6 +122,11 @@ static bool parse_option(const char *name, const char *value, struct program_opt
     if (!strcmp(name, "--elect")) return choice(name, value, "any", "lowest", &o->elect_any);
     if (!strcmp(name, "--doubtful")) return choice(name, value, "on", "off", &o->doubtful);
     if (!strcmp(name, "--follow")) return choice(name, value, "all", "written", &o->follow_all);
+    if (!strcmp(name, "--kernel-name")) return parse_kernel(value, &o->filter);
+    if (!strcmp(name, "--launch-skip"))
+        return small_number(name, value, 0, INT32_MAX, &o->filter.skip);
+    if (!strcmp(name, "--launch-count"))
+        return small_number(name, value, 1, INT32_MAX, &o->filter.count);
     if (!strcmp(name, "--json")) return (o->json = value) != NULL;
     if (!strcmp(name, "--sarif")) return (o->sarif = value) != NULL;
     if (!strcmp(name, "--log-file")) return (o->log_file = value) != NULL;
@@ -140,6 +156,7 @@ bool program_options_parse(int argc, char **argv, struct program_options *o) {
                                   .step_limit = STEP_LIMIT,
                                   .branch_limit = BRANCH_LIMIT,
                                   .launch_limit = USUAL_LAUNCH_SECONDS,
+                                  .filter = {.count = -1},
                                   .error_exitcode = EXIT_FINDINGS,
                                   .print_limit = 100};
     int i = 1;
@@ -166,7 +183,9 @@ bool program_options_parse(int argc, char **argv, struct program_options *o) {
     }
     if (i == argc) return complain("which program?", NULL, "--help");
     o->program = argv + i;
-    if (o->suppressions) o->keep_going = true; /* a known finding ends no run of runs */
+    /* What is not reported ends no run of runs. */
+    if (o->suppressions || o->filter.kernel || o->filter.skip || o->filter.count >= 0)
+        o->keep_going = true;
     make_plan(&plan, o);
     return true;
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "command/findings.h"
+#include "command/results.h"
 #include "sim/core/simulation.h"
 
 struct planned_run {
@@ -27,6 +28,7 @@ struct program_options {
     uint64_t step_limit, branch_limit, launch_limit; /* launch_limit: seconds; 0: any */
     bool elect_any, doubtful;
     bool follow_all; /* memory that a launch only reads, too */
+    struct launch_filter filter;
     int error_exitcode, print_limit;
     const char *json, *sarif, *log_file, *suppressions;
 };

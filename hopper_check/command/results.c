@@ -62,22 +62,28 @@ static void add_finding(char **field, int fields, const struct results *r) {
         side->cycle = SIDE_UNKNOWN;
         snprintf(side->what, sizeof side->what, "%s", field[at + 2]);
     }
-    snprintf(launch, sizeof launch, "launch %d, of %s", r->launches + 1,
-             r->kernel ? r->kernel : "?");
+    snprintf(launch, sizeof launch, "launch %d, of %s", r->number, r->kernel ? r->kernel : "?");
     findings_add(&hazard, launch);
 }
 
-static void take(char **field, int fields, struct results *r) {
+static void begin_launch(char **field, const struct launch_filter *filter, struct results *r) {
+    const bool named = !filter->kernel || strstr(field[2], filter->kernel);
+    r->under_way = true;
+    r->number = atoi(field[1]);
+    r->named += named;
+    r->counts = named && r->named > filter->skip &&
+                (filter->count < 0 || r->named <= filter->skip + filter->count);
+    free(r->kernel);
+    r->kernel = copy(field[2]);
+}
+
+static void take(char **field, int fields, const struct launch_filter *filter, struct results *r) {
     if (!strcmp(field[0], "loaded")) r->loaded = true;
     if (!strcmp(field[0], "note") && fields > 1) add_note(field[1]);
-    if (!strcmp(field[0], "finding") && fields > 2) add_finding(field, fields, r);
-    if (!strcmp(field[0], "launch") && fields > 2) {
-        r->under_way = true;
-        free(r->kernel);
-        r->kernel = copy(field[2]);
-    }
-    if (!strcmp(field[0], "ended") && fields > 2) {
-        r->under_way = false;
+    if (!strcmp(field[0], "finding") && fields > 2 && r->counts) add_finding(field, fields, r);
+    if (!strcmp(field[0], "launch") && fields > 2) begin_launch(field, filter, r);
+    if (!strcmp(field[0], "ended") && fields > 2) r->under_way = false;
+    if (!strcmp(field[0], "ended") && fields > 2 && r->counts) {
         ++r->launches;
         r->executed += strtoull(field[1], NULL, 10);
         r->checked += strtoull(field[2], NULL, 10);
@@ -88,13 +94,13 @@ static void take(char **field, int fields, struct results *r) {
     }
 }
 
-void results_read(const char *path, struct results *r) {
+void results_read(const char *path, const struct launch_filter *filter, struct results *r) {
     FILE *const in = fopen(path, "r");
     char *line = NULL, *field[MOST_FIELDS];
     size_t room = 0;
     *r = (struct results){.loaded = false};
     while (in && getline(&line, &room, in) > 0)
-        take(field, split(line, field), r);
+        take(field, split(line, field), filter, r);
     free(line);
     if (in) fclose(in);
 }

@@ -127,7 +127,7 @@ static void read_all(const struct program_options *o, struct run *run, int count
         name_results(results, sizeof results, i);
         if (i < count) {
             findings_run(run[i].name);
-            results_read(results, &run[i].results);
+            results_read(results, &o->filter, &run[i].results);
         }
         unlink(results);
     }
@@ -220,6 +220,7 @@ enum exit run_verdict(const struct run *run, char *why, int size) {
     if (!r->launches || !r->checked) {
         snprintf(why, (size_t)size, "%s, so nothing was checked",
                  r->launches ? "no kernel has accessed memory"
+                 : r->number ? "of the program's launches none was to be judged"
                              : "the program has launched nothing");
         return EXIT_INCOMPLETE;
     }

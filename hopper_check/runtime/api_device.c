@@ -23,6 +23,17 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) {
     (void)limit, (void)value;
     return cudaSuccess;
 }
+cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit) {
+    (void)limit;
+    return *value = 0, cudaSuccess;
+}
+cudaError_t cudaGetDeviceFlags(unsigned *flags) { return *flags = 0, cudaSuccess; }
+cudaError_t cudaDeviceGetPCIBusId(char *id, int size, int device) {
+    if (device || size < 1) return errors_note(cudaErrorInvalidValue);
+    strncpy(id, "0000:00:00.0", (size_t)size - 1);
+    id[size - 1] = 0;
+    return cudaSuccess;
+}
 cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config) {
     return (void)config, cudaSuccess;
 }
@@ -35,6 +46,12 @@ cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer) {
     (void)device, (void)peer;
     return *can = 0, cudaSuccess;
 }
+
+/* cuda_profiler_api.h */
+cudaError_t cudaProfilerStart(void);
+cudaError_t cudaProfilerStop(void);
+cudaError_t cudaProfilerStart(void) { return cudaSuccess; }
+cudaError_t cudaProfilerStop(void) { return cudaSuccess; }
 
 cudaError_t cudaDriverGetVersion(int *version) { return *version = CUDA_VERSION, cudaSuccess; }
 cudaError_t cudaRuntimeGetVersion(int *version) { return *version = CUDART_VERSION, cudaSuccess; }

@@ -220,6 +220,21 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *ctas, const void 
     return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(ctas, host, threads, shared, 0);
 }
 
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *host, int ctas,
+                                                      int threads) {
+    enum { SM_SHARED_BYTES = 228 << 10, RESERVED = 1 << 10, MOST_SHARED_BYTES = 227 << 10 };
+    const struct kernel *const k = find(host);
+    (void)threads;
+    if (!k) return errors_note(cudaErrorInvalidDeviceFunction);
+    if (ctas < 1) return errors_note(cudaErrorInvalidValue);
+    const int each = SM_SHARED_BYTES / ctas - RESERVED;
+    const int most = each < MOST_SHARED_BYTES ? each : MOST_SHARED_BYTES;
+    *bytes = most > k->program->static_shared_bytes
+                 ? (size_t)(most - k->program->static_shared_bytes)
+                 : 0;
+    return cudaSuccess;
+}
+
 cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *host,
                                            const cudaLaunchConfig_t *config) {
     const struct request r = request_of_config(host, config, NULL);

@@ -32,6 +32,13 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
     return errors_note(memory_new(pointer, bytes, "cudaHostAlloc"));
 }
 
+cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags) {
+    (void)flags;
+    return errors_note(memory_register(pointer, bytes, "cudaHostRegister"));
+}
+
+cudaError_t cudaHostUnregister(void *pointer) { return errors_note(memory_free(pointer)); }
+
 cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
     enum { PITCH_ALIGNMENT = 512 };
     *pitch = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
@@ -65,6 +72,24 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
     memset(attributes, 0, sizeof *attributes);
     attributes->type = device ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
     if (device) attributes->devicePointer = (void *)(uintptr_t)pointer;
+    return cudaSuccess;
+}
+
+/* There is one pool, and what it keeps is a matter of speed. */
+cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *pool, int device) {
+    static int the_pool;
+    (void)device;
+    return *pool = (cudaMemPool_t)&the_pool, cudaSuccess;
+}
+
+cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, enum cudaMemPoolAttr attribute,
+                                    void *value) {
+    (void)pool, (void)attribute, (void)value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes) {
+    (void)pool, (void)bytes;
     return cudaSuccess;
 }
 
@@ -111,6 +136,12 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
                            size_t bytes) {
     (void)to_device, (void)from_device;
     return errors_note(memory_copy(to, from, bytes, cudaMemcpyDeviceToDevice));
+}
+
+cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                                size_t bytes, cudaStream_t stream) {
+    (void)stream;
+    return cudaMemcpyPeer(to, to_device, from, from_device, bytes);
 }
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,

@@ -102,11 +102,10 @@ void estimate_begin(const struct kernel *kernel, const struct launch *launch,
 }
 
 void estimate_progress(struct launch *launch) {
-    enum { ENOUGH_SECONDS = 10 };
-    const double limit = session_get()->launch_limit;
+    const double limit = session_get()->launch_limit, enough = fmin(10, limit / 10);
     const double seconds = (double)(clock() - now.began) / CLOCKS_PER_SEC;
     (void)launch;
     const double whole = seconds * now.total / ++now.ctas;
-    if (limit > 0 && seconds > ENOUGH_SECONDS && whole > limit)
+    if (limit > 0 && seconds > enough && whole > limit)
         refuse(whole, "as its first CTAs have shown");
 }

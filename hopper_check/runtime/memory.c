@@ -12,18 +12,38 @@
 #include "sim/core/hazards.h"
 #include "sim/order/global_shadow.h"
 
-cudaError_t memory_new(void **pointer, size_t bytes, const char *what) {
+static const char *name_next(const char *what) {
     static int count;
     char label[96];
+    snprintf(label, sizeof label, "%s %d", what, ++count);
+    return source_keep(label);
+}
+
+cudaError_t memory_register(void *pointer, size_t bytes, const char *what) {
+    size_t left;
+    if (!pointer || !bytes) return cudaErrorInvalidValue;
+    session_get();
+    if (memory_is_device(pointer, &left)) return cudaErrorHostMemoryAlreadyRegistered;
+    session_enter();
+    const bool adopted = global_adopt(pointer, bytes, name_next(what));
+    session_leave();
+    return adopted ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t memory_new(void **pointer, size_t bytes, const char *what) {
     if (!pointer) return cudaErrorInvalidValue;
     session_get();
     if (errors_lost()) return errors_lost();
     *pointer = NULL;
     if (!bytes) return cudaSuccess;
     session_enter();
-    snprintf(label, sizeof label, "%s %d", what, ++count);
-    *pointer = backend_alloc(bytes, source_keep(label), true);
+    const char *const label = name_next(what);
+    *pointer = backend_alloc(bytes, label, true);
     session_leave();
+    if (!*pointer)
+        session_note("%s of %zu bytes fails: the host has no memory for it, or there are too many "
+                     "blocks",
+                     label, bytes);
     return *pointer ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 

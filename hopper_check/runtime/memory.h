@@ -10,6 +10,8 @@
 
 /* `what` names it in reports, with a number behind. */
 cudaError_t memory_new(void **pointer, size_t bytes, const char *what);
+/* The program's own memory, until memory_free(). */
+cudaError_t memory_register(void *pointer, size_t bytes, const char *what);
 cudaError_t memory_free(void *pointer);
 /* Is it in global memory? `left`: bytes from there to the end of its block. */
 bool memory_is_device(const void *pointer, size_t *left);

@@ -129,6 +129,7 @@ static int written_operand(const char *opcode) {
     if (begins(opcode, "st.") || begins(opcode, "red."))
         return begins(opcode, "st.local") || begins(opcode, "st.param") ? -1 : 0;
     if (begins(opcode, "atom.")) return 1;
+    if (begins(opcode, "wmma.store")) return 0;
     if (begins(opcode, "cp.async.bulk") || begins(opcode, "cp.reduce.async.bulk")) {
         const char *const global = strstr(opcode, ".global"), *const shared =
                                                                   strstr(opcode, ".shared");

@@ -197,7 +197,8 @@ static void compare_halves(const struct operation *op, struct frame *frame) {
 
 /* ---- decoding ---- */
 
-/* The comparison of that type, of those that have no function of their own: its operands' letter. */
+/* The comparison of that type, of those that have no function of their own: the letter of its
+ * operands. */
 static char take_other(struct decoder *d, int word, bool flush, const char *type) {
     static const char *const types[] = {"f16", "f16x2", "bf16", "bf16x2"};
     d->op->option[OPTION_WORD] = word;

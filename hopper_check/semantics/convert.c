@@ -237,6 +237,8 @@ static void decode_cvt(struct decoder *d) {
     if (to < 0 || from < 0) refuse(d, "this conversion is not modelled");
     if (d->why) return;
     const bool to_float = is_float((enum number)to), from_float = is_float((enum number)from);
+    if (flush && to != F32 && from != F32)
+        refuse(d, "there is no such instruction: nothing can be flushed");
     /* GPUs keep subnormals on the way to fp16, but for a rounding to whole numbers. */
     op->option[OPTION_FLUSH] = flush && (to != F16 || whole >= 0);
     op->option[OPTION_FROM] = from;
@@ -251,9 +253,16 @@ static void decode_cvt(struct decoder *d) {
     else
         op->run = whole >= 0 ? float_to_whole_float : float_to_float;
     if (!to_float && from_float && whole < 0) refuse(d, "a rounding to whole numbers is missing");
+    if (!to_float && !from_float && op->option[OPTION_SATURATE] &&
+        least_of((enum number)to) <= least_of((enum number)from) &&
+        most_of((enum number)to) >= most_of((enum number)from))
+        refuse(d, "there is no such instruction: nothing can be saturated");
     const bool widens = from_float && number_bytes[to] > number_bytes[from];
     if (to_float && !widens && to != from && whole < 0 && rounding < 0)
         refuse(d, "a rounding is missing");
+    if ((whole >= 0 && (!from_float || (to_float && to != from))) ||
+        (rounding >= 0 && (!to_float || widens || to == from)))
+        refuse(d, "there is no such instruction: nothing can be rounded");
     op->at[0] = written_operand(d, &o[0],
                                 to_float && to != F16 && to != BF16 ? to == F32 ? 'f' : 'g'
                                 : to_float                          ? 'h'

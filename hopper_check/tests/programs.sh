@@ -69,6 +69,10 @@ printf 'data-race race.cu:11 race.cu:8\n' >other
 expect 4 'findings: 2' --suppressions other ./race
 printf 'data-race race.cu\n' >wrong
 expect 2 'wrong:1: expected RULE FILE:LINE' --suppressions wrong ./race
+expect 4 'in launch 1, of shift' --kernel-name kernel_substring=hif ./race
+expect 5 'nothing was checked' --kernel-name other ./race
+expect 5 'nothing was checked' --launch-skip 1 ./race
+expect 0 'checked: 6 runs, 12 launches' --launch-skip 1 --launch-count 2 ./unusual
 expect 4 '' --json race.json --sarif race.sarif --log-file race.log ./race
 grep -q '"verdict": "findings"' race.json && grep -q '"ruleId": "data-race"' race.sarif &&
     grep -q '"startLine": 7' race.sarif && grep -q '^findings: 2' race.log ||
@@ -78,6 +82,10 @@ expect 4 '' --jobs 3 --keep-going --json third.json ./race
 cmp again.json third.json || failed=1
 build no_barrier product $ptx -DNO_BARRIER
 expect 4 'hazard: overwritten' ./no_barrier
+for log in one two; do
+    "$check" --schedule random --seed 5 --log-file $log ./no_barrier >/dev/null
+done
+cmp one two || failed=1 # a run made again gives the same report
 build barrier race $ptx -DBARRIER
 expect 0 'clean' ./barrier
 expect 4 'global-bounds' ./faults bounds
@@ -125,6 +133,7 @@ expect 2 'there is no program ./nowhere' ./nowhere
 expect 2 'needs as many SMs, and there are 1' --sms 1 ./product
 # Too long, before it begins and once it has.
 expect 5 'would take about' --launch-limit 1 ./product 4096 4096 4096
+expect 5 'as its first CTAs have shown' --launch-limit 1 ./faults long
 "$check" --launch-limit any --schedule time ./product >/dev/null || failed=1
 }
 

@@ -25,6 +25,7 @@
 #include "harness/registry.h"
 #include "machine/launch.h"
 #include "program/sites.h"
+#include "services/devices.h"
 #include "sim/core/grid.h"
 #include "sim/core/hazards.h"
 

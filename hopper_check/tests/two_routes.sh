@@ -12,6 +12,8 @@ for macro; do
     shift
     set -- "$@" "-D$macro"
 done
+# Attention computes with real numbers, of which C's products are rounded before they are added.
+case $kernel in 16_*) set -- "$@" -fmad=false ;; esac
 "$nvcc" -std=c++17 -O3 -lineinfo -ptx -arch=sm_90a -I"$source/common" -I"$source/beyond" \
     -DGEMM_KERNEL=kernel_of_chapter -DGEMM_BF16_ELEMENTS=1 "$@" "$source/$file" -o "$work/kernel.ptx" || exit 2
 # The first shapes by late, early, random and time, and an edge.

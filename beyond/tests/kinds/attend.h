@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "16_attention/attention.h"
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "memory.h"
 
 /* A matrix of small whole numbers, on the host and in the simulator's memory. */

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "16_attention/attention.h"
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "harness/problem_kind.h"
 #include "memory.h"
 

@@ -5,7 +5,7 @@
  * a row drops it.)
  */
 #include "14_fused_epilogue/fused.h"
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "memory.h"
 
 extern const struct gemm_kernel kernel_14_fused_epilogue_bf16,

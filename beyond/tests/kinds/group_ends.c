@@ -4,7 +4,7 @@
  * as m, and what lies behind D keeps what it held.
  */
 #include "15_grouped_gemm/grouped.h"
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "harness/problem_kind.h"
 #include "memory.h"
 

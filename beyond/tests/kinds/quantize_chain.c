@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "14_fused_epilogue/fused.h"
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "memory.h"
 #include "scaled/scales.h"
 

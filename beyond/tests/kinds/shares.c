@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "13_two_gpus/split.h"
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "harness/experiment.h"
 #include "tests/support/expect.h"
 

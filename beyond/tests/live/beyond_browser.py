@@ -3,7 +3,7 @@ a desktop's and a phone's width, light and dark.
 
 A switch and the link that restores it; some links of the READMEs. Of beyond.html options of a kind of
 problem, and the runs in the background, whose options are drawn, too. With --all every chapter and
-every choice, every link, every switch of every chapter's kernel.
+every variant, every link, every switch of every chapter's kernel.
 """
 
 import re
@@ -32,7 +32,7 @@ class Page:
 def kernels(page):
     for chapter in page.evaluate("book.chapters.map(one => one.name)"):
         open_at(page, f"#chapter={chapter[:2]}")
-        choices = page.evaluate("""versionsOf(state.chapter).filter(one => one.kind === "choice")
+        choices = page.evaluate("""versionsOf(state.chapter).filter(one => one.kind === "variant")
             .map(one => one.name)""")
         for choice in ["", *choices]:
             verdict = open_at(page, f"#chapter={chapter[:2]}&version={choice}")
@@ -71,7 +71,7 @@ def links(page):
     for state in found[seed() % every::every]:
         verdict = open_at(page, state.replace("&predict=1", ""))
         chosen = page.evaluate("state.off.size || versionOf() ? 1 : 0")
-        right = page.evaluate("!state.off.size && versionOf()?.kind === 'choice'")
+        right = page.evaluate("!state.off.size && versionOf()?.kind === 'variant'")
         expect(chosen, f"{state} opens the kernel as it is")
         expect(verdict.startswith("Verified") == right, f"{state}: {verdict}")
 

@@ -27,7 +27,7 @@ function comparedTo(before, answer) {
   return {words, right: words[at]};
 }
 
-/* A choice is compared to the kernel as the chapter has it, another run to the one before. */
+/* A variant is compared to the kernel as the chapter has it, another run to the one before. */
 async function cyclesBefore() {
   if (isBroken()) return null;
   if (!versionOf()) return shownCycles;

@@ -50,7 +50,7 @@ function fillVersions() {
     return some.length ? [element("optgroup", {label}, ...some.map(option))] : [];
   };
   list.replaceChildren(element("option", {value: -1}, "as the chapter has it"),
-    ...group("choice", "Choices"), ...group("book", "Broken, as the book shows"),
+    ...group("variant", "Variants"), ...group("break", "Broken, as the book shows"),
     ...group("answer", "An answer"));
   list.value = state.version;
   byId("version-label").hidden = list.options.length < 2 || Boolean(state.case);
@@ -64,6 +64,6 @@ function diffOf(version) {
     ...come.map(line => `+${line}`)])).join("\n");
 }
 
-/* Is more wrong with this kernel than a choice or an answer can be? */
+/* Is more wrong with this kernel than a variant or an answer can be? */
 const isBroken = () => state.off.size > 0 ||
-  (versionOf() && !["choice", "answer"].includes(versionOf().kind));
+  (versionOf() && !["variant", "answer"].includes(versionOf().kind));

@@ -22,6 +22,7 @@ struct allocation {
     const char *label;
     enum global_kind kind;
     bool writable; /* it may be, if the launch says so */
+    bool adopted;  /* the memory is not ours */
     void *cells;   /* order/global_shadow.c */
     size_t cells_bytes;
 };
@@ -49,30 +50,44 @@ static void give_back(void *block, size_t bytes) {
         host_sparse_free(block, bytes);
 }
 
-void *global_alloc(int device, size_t bytes, const char *label, bool writable) {
+static bool has_room(size_t bytes) {
     if (!allocations) allocations = calloc(MOST_ALLOCATIONS, sizeof *allocations);
-    if (!allocations || allocation_count == MOST_ALLOCATIONS || bytes > SIZE_MAX - 4 * GAP)
-        return NULL;
-    unsigned char *const block = with_gaps(bytes) < SPARSE ? aligned_alloc(256, with_gaps(bytes))
-                                                           : host_sparse(with_gaps(bytes));
-    if (!block) return NULL;
-    unsigned char *const memory = block + GAP;
+    return allocations && allocation_count < MOST_ALLOCATIONS && bytes <= SIZE_MAX - 4 * GAP;
+}
+
+static struct allocation *add(void *memory, size_t bytes, int device, const char *label,
+                              bool writable) {
     int i = allocation_count++;
     for (; i > 0 && allocations[i - 1].base > (uintptr_t)memory; --i)
         allocations[i] = allocations[i - 1];
-    allocations[i] = (struct allocation){(uintptr_t)memory,
-                                         bytes,
-                                         device,
-                                         (uint64_t)device << DEVICE_SHIFT | next_address[device],
-                                         label,
-                                         writable ? GLOBAL_WRITABLE : GLOBAL_INPUT,
-                                         writable,
-                                         NULL,
-                                         0};
+    allocations[i] = (struct allocation){
+        .base = (uintptr_t)memory,
+        .bytes = bytes,
+        .device = device,
+        .address = (uint64_t)device << DEVICE_SHIFT | next_address[device],
+        .label = label,
+        .kind = writable ? GLOBAL_WRITABLE : GLOBAL_INPUT,
+        .writable = writable,
+    };
     next_address[device] += (bytes + 511) & ~(uint64_t)255;
     several |= device > 0;
     hit = hit_before = &none;
-    return memory;
+    return &allocations[i];
+}
+
+void *global_alloc(int device, size_t bytes, const char *label, bool writable) {
+    if (!has_room(bytes)) return NULL;
+    unsigned char *const block = with_gaps(bytes) < SPARSE ? aligned_alloc(256, with_gaps(bytes))
+                                                           : host_sparse(with_gaps(bytes));
+    if (!block) return NULL;
+    add(block + GAP, bytes, device, label, writable);
+    return block + GAP;
+}
+
+bool global_adopt(void *memory, size_t bytes, const char *label) {
+    if (!has_room(bytes)) return false;
+    add(memory, bytes, 0, label, true)->adopted = true;
+    return true;
 }
 
 void global_free(void *memory) {
@@ -80,7 +95,7 @@ void global_free(void *memory) {
         if (allocations[i].base != (uintptr_t)memory) continue;
         const struct allocation *const a = &allocations[i];
         give_back(a->cells, a->cells_bytes);
-        give_back((unsigned char *)memory - GAP, with_gaps(a->bytes));
+        if (!a->adopted) give_back((unsigned char *)memory - GAP, with_gaps(a->bytes));
         for (--allocation_count; i < allocation_count; ++i)
             allocations[i] = allocations[i + 1];
         hit = hit_before = &none;

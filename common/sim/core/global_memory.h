@@ -11,6 +11,9 @@ enum sim_access { SIM_READ, SIM_WRITE };
 
 /* In the memory of a device, 0 to GEMM_DEVICES - 1, which all devices can reach. */
 void *global_alloc(int device, size_t bytes, const char *label, bool writable);
+/* Memory that its owner has, and that kernels may use until global_free(), which leaves it to him.
+ * False: there is no room for another block. */
+bool global_adopt(void *memory, size_t bytes, const char *label);
 void global_free(void *memory);
 void global_free_all(void);
 /* Where the byte lies in the simulated memory, for caches that must behave the same in every run:
@@ -31,8 +34,8 @@ enum global_kind sim_global_check(const void *pointer, size_t bytes, enum sim_ac
 void global_let_write(bool all);
 /* And to the allocation that this lies in, if there is one. */
 void global_let_write_to(const void *pointer);
-/* Called, unless it is NULL, when a launch writes to one that it was not let to: what it says of the
- * launch is wrong, and not the launch. It does not return. */
+/* Called, unless it is NULL, when a launch writes to one that it was not let to: what it says of
+ * the launch is wrong, and not the launch. It does not return. */
 extern void (*global_unforeseen)(const char *label);
 
 /* While it is not NULL, says what is wrong with an access outside of all allocations, in place of

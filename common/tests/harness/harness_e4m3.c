@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "scaled/formats.h"
 #include "tests/harness/harness_command.h"
 

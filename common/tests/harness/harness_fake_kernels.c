@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "gemm_types.h"
 #include "harness/registry.h"
 #include "scaled/scales.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "harness/inputs.h"
 #include "harness/reference.h"
 #include "harness/statistics.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "backend.h"
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "tests/support/expect.h"
 
 enum {

@@ -3,7 +3,7 @@
  * tests/harness/harness_fake_backend.c: the right one, one that is wrong when it is launched again,
  * and one that then writes behind the second output.
  */
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "harness/registry.h"
 #include "tests/harness/harness_fake.h"
 #include "tests/kinds/90_bias/bias.h"

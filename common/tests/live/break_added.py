@@ -1,6 +1,6 @@
-"""break_added.py ROOT WORK COMPILER ARGUMENT...: a break that is added in one place, the store, is on the page
+"""break_added.py ROOT WORK KERNELS.JSON COMPILER ARGUMENT...: a break that is added in one place, the store, is on the page
 that names it, with edit, report and link; in the gallery; on the live page; in the practice; and what it
-reports is tested. In a copy of the tree, with the kernels as they are. What follows ROOT and WORK is what
+reports is tested. In a copy of the tree, with the kernels as they are. COMPILER and what follows is what
 shown_breaks.py wants.
 """
 
@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-ROOT, WORK, *COMPILE = sys.argv[1:]
+ROOT, WORK, KERNELS, *COMPILE = sys.argv[1:]
 TREE, PAGE = os.path.join(WORK, "tree"), "docs/page.md"
 CHAPTERS = sorted(name for name in os.listdir(ROOT) if name.startswith("0"))
 ADDED = """
@@ -67,11 +67,7 @@ def main():
     expect("another would not pass", run("breaks/shown_breaks.py", *shown).returncode == 1)
 
     kernels = os.path.join(WORK, "kernels")
-    known = os.path.join(WORK, "kernels.json")
-    with open(known, "w", encoding="ascii") as file:
-        json.dump([{"house": "", "chapter": name, "variant": None, "types": ["bf16"]}
-                   for name in CHAPTERS], file)
-    run("live/switches.py", TREE, kernels, known, *CHAPTERS)
+    run("live/switches.py", TREE, kernels, KERNELS, *CHAPTERS)
     run("live/run_links.py", TREE, kernels)
     with open(os.path.join(kernels, "live.json"), encoding="ascii") as file:
         live = json.load(file)

@@ -3,7 +3,7 @@
 Every broken kernel of a page that the live page has (live/run_links.py) is followed by its link, and
 the run of that state says what the page quotes. Every other link, such as those of tables, names a
 switch or a version that there is, and its run says one of the verdicts of its line; a chapter as it
-is, and its choices, are right. An exercise's link names its case. Of the runs, --sample has every Nth.
+is, and its variants, are right. An exercise's link names its case. Of the runs, --sample has every Nth.
 """
 
 import os
@@ -78,7 +78,7 @@ def main():
             return None
         chapter, run, off, version = run_links.decoded(live, address)
         says = report.verdict_of(*simulate.run_case([program], chapter, run, off, version))
-        chosen = version < 0 or live["versions"][version]["kind"] == "choice"
+        chosen = version < 0 or live["versions"][version]["kind"] == "variant"
         wanted = [report.VERIFIED] if chosen and not off else verdicts
         if says not in wanted:
             return f"{place}: {address} says {says}, not {' or '.join(wanted)}"

@@ -2,7 +2,7 @@
 and a phone's width, light and dark.
 
 The first result, no error on the console, nothing wider than the window; lines switched off and on
-again; a link that restores the state; choices and broken kernels; a prediction; the runs in the
+again; a link that restores the state; variants and broken kernels; a prediction; the runs in the
 background; the stepper at a hazard; a case of each kind, answered wrongly and rightly; an exercise;
 beside it the museum's page, every exhibit, and each that asks for its line. With --all every switch and every edited kernel of chapters
 05 to 09, and 300 runs without growth.
@@ -91,7 +91,7 @@ def switch(page):
 
 
 def versions(page):
-    """A choice is right, a kernel that the book breaks is not, and its edit is marked."""
+    """A variant is right, a kernel that the book breaks is not, and its edit is marked."""
     open_at(page, "#chapter=06")
     page.select_option("#version", label="narrow stores")
     page.wait_for_selector(".line.edited, #files")
@@ -110,7 +110,7 @@ def versions(page):
 
 
 def predict(page):
-    """A verdict is asked for, and of a choice whether it takes longer; no result is shown before."""
+    """A verdict is asked for, and of a variant whether it takes longer; no result is shown before."""
     for fragment, right in (("#chapter=05&off=kernel.cu:150&k=512", "accesses that nothing orders"),
                             ("#chapter=06&version=wait0", "more cycles than")):
         page.goto("about:blank")

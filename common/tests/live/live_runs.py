@@ -36,7 +36,7 @@ def kernels_of(live):
     for chapter in live["chapters"]:
         yield chapter["name"], -1
         for version in live["versions"]:
-            if version["chapter"] == chapter["name"] and version["kind"] == "choice" \
+            if version["chapter"] == chapter["name"] and version["kind"] == "variant" \
                     and not version["edits"]:
                 yield chapter["name"], version["number"]
 

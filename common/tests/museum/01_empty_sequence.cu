@@ -1,12 +1,8 @@
 /*
  * 01_empty_sequence.cu: the only proxy fence stands in a loop, and the sequence may be empty.
  *
- * Each CTA folds the tiles of a sequence into a state in shared memory and stores it; the sequence
- * of CTA 0 has none.
- *
  * title: A fence in a loop that does not run
- * project: FlashKDA
- * source: https://github.com/MoonshotAI/FlashKDA/issues/24
+ * project: FlashKDA, https://github.com/MoonshotAI/FlashKDA/issues/24
  * symptom: none was seen
  * reports: missing-proxy-fence
  * does: Each CTA adds the tiles of a sequence to a state in shared memory, and the TMA stores the

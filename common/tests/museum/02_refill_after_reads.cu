@@ -2,11 +2,8 @@
  * 02_refill_after_reads.cu: a warp reads a stage with ordinary loads, and the next copy of the TMA
  * overwrites it.
  *
- * One warp, one stage.
- *
  * title: Read by a warp, refilled by the TMA
- * project: DeepEP
- * source: https://github.com/deepseek-ai/DeepEP/pull/642
+ * project: DeepEP, https://github.com/deepseek-ai/DeepEP/pull/642
  * symptom: wrong sums in repeated runs with more than 256 tokens, on GB200
  * reports: missing-proxy-fence
  * does: A warp takes tiles from a stage in shared memory: the TMA fills it, the lanes read it, the

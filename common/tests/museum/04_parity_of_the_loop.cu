@@ -1,11 +1,8 @@
 /*
  * 04_parity_of_the_loop.cu: the parity comes from the loop, the barrier is another one each time.
  *
- * Each copy has a barrier of its own, which completes its phase 0 and no other.
- *
  * title: The parity of the loop
- * project: tilelang
- * source: https://github.com/tile-ai/tilelang/issues/2927
+ * project: tilelang, https://github.com/tile-ai/tilelang/issues/2927
  * symptom: silent corruption
  * reports: read-before-landed
  * does: The TMA copies one tile after the other into a place of its own, each with a barrier of its

@@ -1,11 +1,8 @@
 /*
  * 05_ring_parity.cu: one barrier, waited for with the parity of a ring.
  *
- * `done` completes a phase in every k-tile; the stages are three.
- *
  * title: The parity of the ring
- * project: tilelang
- * source: https://github.com/tile-ai/tilelang/pull/3087
+ * project: tilelang, https://github.com/tile-ai/tilelang/pull/3087
  * symptom: wrong results with three stages and more
  * run: --schedule random
  * reports: overwritten-while-read

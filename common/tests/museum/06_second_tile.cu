@@ -1,12 +1,8 @@
 /*
  * 06_second_tile.cu: stage and phase start anew with every tile of a persistent CTA.
  *
- * Three k-tiles do not go round a ring of two stages twice, so that the barriers are elsewhere when
- * the second tile begins.
- *
  * title: The second tile
- * project: tilelang
- * source: https://github.com/tile-ai/tilelang/pull/2674
+ * project: tilelang, https://github.com/tile-ai/tilelang/pull/2674
  * symptom: every tile from the second on is wrong, or the launch fails
  * reports: unwaited-copy
  * does: A persistent CTA computes two tiles of three k-tiles each; the k-tiles go through a ring of

@@ -1,11 +1,8 @@
 /*
  * 08_flips_on_empty.cu: a consumer flips its phase in a tile that has no producer.
  *
- * The second of three tiles is empty: nothing is loaded and nothing is awaited.
- *
  * title: A flip without a tile
- * project: FlashAttention
- * source: https://github.com/Dao-AILab/flash-attention/pull/2258
+ * project: FlashAttention, https://github.com/Dao-AILab/flash-attention/pull/2258
  * symptom: the kernel hangs
  * reports: overwritten-while-read
  * does: Thread 0 loads tiles into one stage, warp 1 reads them. The second of three tiles is empty:

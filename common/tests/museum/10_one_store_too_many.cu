@@ -1,11 +1,8 @@
 /*
  * 10_one_store_too_many.cu: the wait before a refill allows the very store that still reads.
  *
- * One thread copies through shared memory: TMA in, TMA out, two stages.
- *
  * title: One store too many
- * project: DeepEP
- * source: https://github.com/deepseek-ai/DeepEP/issues/657
+ * project: DeepEP, https://github.com/deepseek-ai/DeepEP/issues/657
  * symptom: none
  * reports: overwritten-while-read
  * does: One thread copies tiles through a ring of two stages: the TMA loads a stage, then stores

@@ -1,11 +1,8 @@
 /*
  * 11_clamped_bytes.cu: the kernel announces the rows that exist, the TMA counts the whole box.
  *
- * The last tile has half of its rows inside the matrix.
- *
  * title: The bytes of half a box
- * project: Mirage
- * source: https://github.com/mirage-project/mirage/pull/705
+ * project: Mirage, https://github.com/mirage-project/mirage/pull/705
  * symptom: the kernel always hangs, with all 128 of its workers, in the first layer
  * reports: deadlock
  * does: A CTA loads the last tile, half of whose rows lie below the matrix, and copies those that

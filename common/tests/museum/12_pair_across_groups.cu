@@ -1,12 +1,8 @@
 /*
  * 12_pair_across_groups.cu: each CTA of a pair decides for itself whether one loads for both.
  *
- * The tiles of two groups lie one behind the other, three and five of them; the second pair has one
- * tile of each group.
- *
  * title: A pair that does not agree
- * project: DeepGEMM
- * source: https://github.com/deepseek-ai/DeepGEMM/pull/415
+ * project: DeepGEMM, https://github.com/deepseek-ai/DeepGEMM/pull/415
  * symptom: a hang, because rank 1 waits for bytes that rank 0 does not send
  * reports: deadlock
  * does: The tiles of two groups, three and five, are numbered consecutively; two CTAs of a cluster

@@ -1,12 +1,8 @@
 /*
  * 13_arrives_again.cu: a warp arrives at a named barrier, has nothing to do, and arrives again.
  *
- * Warp 0 computes, warp 1 loads; the tiles are empty, so that both come to the end of a tile at
- * once.
- *
  * title: Two arrivals of one warp
- * project: vLLM
- * source: https://github.com/vllm-project/vllm/pull/26026
+ * project: vLLM, https://github.com/vllm-project/vllm/pull/26026
  * symptom: workers hang under load
  * reports: barrier-count
  * does: Two warps go from tile to tile and meet at the end of each. Warp 0 has nothing to compute.

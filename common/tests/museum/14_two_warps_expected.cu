@@ -1,12 +1,8 @@
 /*
  * 14_two_warps_expected.cu: a named barrier for two warps, and five come.
  *
- * The loaders tell the epilogue's warp that their first loads are out; with one loader the count
- * was right.
- *
  * title: A barrier for two warps, and five come
- * project: QuACK
- * source: https://github.com/Dao-AILab/quack/pull/146
+ * project: QuACK, https://github.com/Dao-AILab/quack/pull/146
  * symptom: the kernel hangs
  * reports: barrier-shared
  * does: Four warps load, and a fifth waits at a named barrier until all of them have begun.

@@ -1,11 +1,8 @@
 /*
  * 15_owner_returns.cu: CTA 0 leaves while its peers read the result in its shared memory.
  *
- * One CTA does the atomic operation for the cluster.
- *
  * title: The owner returns
- * project: Triton
- * source: https://github.com/triton-lang/triton/issues/11730
+ * project: Triton, https://github.com/triton-lang/triton/issues/11730
  * symptom: the launch fails on an RTX PRO 6000, which has Blackwell's compute capability 12.0
  * reports: exit-before-remote-read
  * does: CTA 0 does an atomic operation for its cluster, and all CTAs read the result in its shared

@@ -1,11 +1,8 @@
 /*
  * 16_departed_peer.cu: a CTA arrives on the barrier of a peer that has left.
  *
- * CTA 1 gives a stage back that CTA 0 will not fill again.
- *
  * title: A peer that has left
- * project: Triton
- * source: https://github.com/facebookexperimental/triton/pull/1105
+ * project: Triton, https://github.com/facebookexperimental/triton/pull/1105
  * symptom: CUDA_EXCEPTION_17, the target block is not present, where the hardware reuses an SM
  *   before the whole cluster has ended
  * reports: cta-exited

@@ -1,11 +1,8 @@
 /*
  * 17_next_fragment.cu: A's next fragments are loaded into registers that a wgmma still reads.
  *
- * A comes from registers, the wait stands behind the loads of the next k-tile.
- *
  * title: The next fragment
- * project: DeepGEMM
- * source: https://github.com/deepseek-ai/DeepGEMM/issues/449
+ * project: DeepGEMM, https://github.com/deepseek-ai/DeepGEMM/issues/449
  * symptom: two calls with the same input differ
  * reports: fragment-in-flight
  * does: A warpgroup multiplies three k-tiles; A goes from shared memory to registers, B stays in

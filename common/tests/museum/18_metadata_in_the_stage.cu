@@ -1,12 +1,8 @@
 /*
  * 18_metadata_in_the_stage.cu: what the warps still have to read lies where the TMA loads to.
  *
- * Thread 0 finds out which tile the CTA works on, tells the others through shared memory, and
- * starts the first load.
- *
  * title: Metadata under a load
- * project: Transformer Engine
- * source: https://github.com/NVIDIA/TransformerEngine/pull/3483
+ * project: Transformer Engine, https://github.com/NVIDIA/TransformerEngine/pull/3483
  * symptom: illegal memory access in the first backward pass
  * reports: overwritten-while-read
  * does: Thread 0 determines which tile the CTA works on, tells the others through shared memory,

@@ -4,8 +4,7 @@
  * All threads stage a tile of A, two warpgroups multiply it, each by a B of its own.
  *
  * title: An operand that two share
- * project: tilelang
- * source: https://github.com/tile-ai/tilelang/issues/2613
+ * project: tilelang, https://github.com/tile-ai/tilelang/issues/2613
  * symptom: silently wrong results
  * reports: overwritten-while-read
  */

@@ -1,11 +1,8 @@
 /*
  * 20_memory_of_a_barrier.cu: the memory of an mbarrier is used for data while it is still one.
  *
- * The compiler gives the place of a barrier to the next buffer.
- *
  * title: The memory of a barrier
- * project: Triton
- * source: https://github.com/triton-lang/triton/pull/3858
+ * project: Triton, https://github.com/triton-lang/triton/pull/3858
  * symptom: sporadic corruption of memory
  * reports: mbarrier-not-invalidated
  * does: A warp waits for a copy. Then the memory of its barrier is used for a number.

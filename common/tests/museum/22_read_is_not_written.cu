@@ -1,11 +1,8 @@
 /*
  * 22_read_is_not_written.cu: a flag is raised when the TMA has read what it is to store.
  *
- * CTA 0 stores a box and tells CTA 1, which reads it.
- *
  * title: Read is not written
- * project: Triton
- * source: https://github.com/triton-lang/triton/pull/10415
+ * project: Triton, https://github.com/triton-lang/triton/pull/10415
  * symptom: according to the pull request, no message can be passed that way
  * reports: read-before-landed
  * does: CTA 0 stores a box by the TMA and raises a flag. CTA 1 sees the flag and reads the box.

@@ -1,11 +1,8 @@
 /*
  * 23_semaphore_alone.cu: a CTA passes its partial sums on by a semaphore, without a fence.
  *
- * CTA 0 leaves sums in global memory, CTA 1 waits for its turn and goes on with them.
- *
  * title: A semaphore alone
- * project: nvFuser
- * source: https://github.com/NVIDIA/Fuser/pull/2391
+ * project: nvFuser, https://github.com/NVIDIA/Fuser/pull/2391
  * symptom: none is reported
  * reports: data-race
  * does: CTA 0 leaves partial sums in global memory and passes the turn on. CTA 1 waits for its turn

@@ -1,12 +1,8 @@
 /*
  * 25_one_lane_arrives.cu: 32 lanes store, and one of them arrives for all.
  *
- * A warp loads weights into shared memory and tells the warps that compute with them by an
- * mbarrier.
- *
  * title: One lane arrives
- * project: cuDNN's frontend
- * source: https://github.com/NVIDIA/cudnn-frontend/pull/426
+ * project: cuDNN's frontend, https://github.com/NVIDIA/cudnn-frontend/pull/426
  * symptom: none in the results, according to its title: "latent"
  * reports: data-race
  * does: The lanes of one warp store weights to shared memory, and one of them tells the four warps

@@ -1,12 +1,8 @@
 /*
  * 27_load_in_flight.cu: sums are released while they are still being loaded. For Blackwell.
  *
- * A warpgroup loads a tile's sums from tensor memory; then the next tile is multiplied into the
- * same columns.
- *
  * title: A load in flight
- * project: FlashInfer
- * source: https://github.com/flashinfer-ai/flashinfer/issues/5334
+ * project: FlashInfer, https://github.com/flashinfer-ai/flashinfer/issues/5334
  * symptom: none was seen
  * reports: tensor-load-in-flight
  * does: One thread multiplies two tiles, one after the other, into the same columns of tensor

@@ -2,11 +2,8 @@
  * 28_before_the_peer.cu: a CTA allocates for a pair whose other CTA may not have begun. For
  * Blackwell.
  *
- * Tensor memory of a pair is allocated by both CTAs together.
- *
  * title: Before the peer
- * project: CUTLASS
- * source: https://github.com/NVIDIA/cutlass/pull/3316
+ * project: CUTLASS, https://github.com/NVIDIA/cutlass/pull/3316
  * symptom: racecheck of CUDA 13.1 reports the store of the address
  * reports: tensor-pair-not-launched
  * does: The two CTAs of a pair allocate columns of tensor memory together, and free them.

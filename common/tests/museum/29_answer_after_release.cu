@@ -2,11 +2,8 @@
  * 29_answer_after_release.cu: the answer of the scheduler is read after its place was released. For
  * Blackwell.
  *
- * A thread asks for the next tile while a warp works on this one; the answers have one place.
- *
  * title: An answer that is released first
- * project: tilelang
- * source: https://github.com/tile-ai/tilelang/pull/2420
+ * project: tilelang, https://github.com/tile-ai/tilelang/pull/2420
  * symptom: the kernel hangs now and then, in benchmarks with many runs of a large product
  * reports: overwritten-while-read
  * does: One thread asks the hardware for the next tile, and a warp copies the tiles. The answers

@@ -2,11 +2,8 @@
  * 31_freed_before_the_peer.cu: a CTA of a pair frees what the other is still allocating. For
  * Blackwell.
  *
- * Both CTAs of a pair allocate and free, and one of them may be ahead.
- *
  * title: Freed before the peer
- * project: CUTLASS
- * source: https://github.com/NVIDIA/cutlass/issues/3435
+ * project: CUTLASS, https://github.com/NVIDIA/cutlass/issues/3435
  * symptom: unspecified launch failure, in 96 of 96 runs
  * reports: tensor-alloc-order
  * does: The two CTAs of a pair allocate columns of tensor memory together, and free them.

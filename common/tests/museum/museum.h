@@ -9,11 +9,11 @@
  *
  * The comment at the top ends with what the pages and the practice have of the exhibit:
  *
- *     title, project, source   what the bug is called here, whose it was, and where it is told
- *     symptom                  what the project saw of it
- *     run, reports             options of the program, if not --schedule time, and the kind of the
- *                              first hazard that it then reports
- *     does                     what the kernel is for; with that the practice asks for the line
+ *     title, project    what the bug is called here, whose it was, and where it is told
+ *     symptom           what the project saw of it
+ *     run, reports      options of the program, if not --schedule time, and the kind of the first
+ *                       hazard that it then reports
+ *     does              what the kernel is for; with that the practice asks for the line
  */
 #ifndef TESTS_MUSEUM_MUSEUM_H
 #define TESTS_MUSEUM_MUSEUM_H

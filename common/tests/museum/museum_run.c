@@ -1,7 +1,7 @@
 /* museum_run.c: memory, tensor maps and launch of an exhibit. */
 #include "tests/museum/museum_run.h"
 
-#include "harness/element_codec.h"
+#include "element_codec.h"
 
 enum { ELEMENTS = MUSEUM_EXTENT * MUSEUM_EXTENT };
 

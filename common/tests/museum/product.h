@@ -5,7 +5,7 @@
 #ifndef TESTS_MUSEUM_PRODUCT_H
 #define TESTS_MUSEUM_PRODUCT_H
 
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "hopper/wgmma.h"
 #include "tests/museum/museum.h"
 

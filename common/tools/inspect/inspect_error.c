@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "sim/models/tensor_core.h"
 #include "splitmix64.h"
 #include "tools/inspect/error_figure.h"

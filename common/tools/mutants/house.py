@@ -45,7 +45,7 @@ class House:
         if self.headers[-1][0] == name:
             self.blocks.append(f"{name}/{BLOCKS}")
         self.fewest_right = of_house.FEWEST_RIGHT
-        right.RIGHT, right.TWINS = importlib.import_module(f"right_{name}").RIGHT, []
+        right.RIGHT, right.BROKEN = importlib.import_module(f"right_{name}").RIGHT, []
         excuses = importlib.import_module(f"harmless_{name}")
         self.excused = excuses.RULES
         harmless.RULES = excuses.RULES + harmless.OF_BLOCKS + harmless.RULES

@@ -96,7 +96,7 @@ A simulator that reports every kernel would pass the table above. So
 a chapter's, with the reason why each is correct: other depths of the ring, other threads that
 produce, wait or release, early arrivals, other fences, staging in the ring, turns by `bar.sync` and
 `bar.arrive`. The simulator must not report any of them, for any shape and under any schedule. One
-further edit breaks {twins} of them, and these it must report:
+further edit breaks {broken} of them, and these it must report:
 
     ctest --test-dir build -R right_variants_all -V
     MUTANTS='staging in the ring' cmake --build build --target right_variants
@@ -121,7 +121,7 @@ WORDS = {"": {"house": "", "title": "", "example": "07_warp", "chapter": "08_",
 def text_of(house, results):
     words = WORDS[house.name]
     unusual = (RIGHT_ELSEWHERE if house.name else RIGHT).format(
-        right=len(right.RIGHT), twins=len(right.TWINS), **words)
+        right=len(right.RIGHT), broken=len(right.BROKEN), **words)
     table = "\n".join(totals(results) + survivors(results))
     return BEGINNING.format(**words) + table + "\n" + REMOVED.format(**words) + unusual
 

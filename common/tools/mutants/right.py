@@ -1,6 +1,6 @@
 """right.py: kernels that are unusual and right, each made from a chapter's kernel by a few edits.
 
-The simulator must accuse none of them. TWINS are the same with one further edit that breaks them:
+The simulator must accuse none of them. BROKEN are the same with one further edit that breaks them:
 each must be accused, so that right_run.py can fail.
 """
 
@@ -13,7 +13,7 @@ from listed import (CP_ASYNC, CP_MBARRIER, EPILOGUE_STORE, MULTICAST, PERSISTENT
 # occurs if that is not once; why: why the kernel is right.
 Right = collections.namedtuple("Right", "name file macros edits why")
 # of: the name of a right variant; verdict: the kind of the hazard.
-Twin = collections.namedtuple("Twin", "of edits verdict")
+Broken = collections.namedtuple("Broken", "of edits verdict")
 
 INIT = "mbarrier_init(&shared->full[stage], 1);"
 INCLUDE_REGISTERS = ('#include "hopper/thread.h"',
@@ -429,22 +429,22 @@ RIGHT = [
           "The stronger barrier orders all that the relaxed one does."),
 ]
 
-TWINS = [
-    Twin("one warpgroup only arrives",
+BROKEN = [
+    Broken("one warpgroup only arrives",
          edits(TWO_WARPGROUPS, ("1 + (k_tile - WAIT) % STAGES;", "1;")), "barrier-count"),
-    Twin("one thread releases for its warpgroup",
+    Broken("one thread releases for its warpgroup",
          edits(SPECIALIZED, ("    named_barrier_sync(threadIdx.x / 128, 128);\n", "")),
          "overwritten-while-read"),
-    Twin("the consumers give all stages first",
+    Broken("the consumers give all stages first",
          edits(SPECIALIZED, ("state = {0, 0};", "state = {0, 1};")), "deadlock"),
-    Twin("staging in the ring",
+    Broken("staging in the ring",
          edits(SPECIALIZED, ("    named_barrier_sync(3, 128 * CONSUMERS);\n", "")), "data-race"),
-    Twin("warps of the producer store",
+    Broken("warps of the producer store",
          edits(PERSISTENT, ("                if (elect_one()) bulk_commit_group();\n", "")),
          "overwritten-while-read"),
-    Twin("a tail for one tile",
+    Broken("a tail for one tile",
          edits(SPECIALIZED, ("for (int i = 0; i < WAIT; ++i) release_stage(shared, &release);",
                              "")), "deadlock"),
-    Twin("one lane releases for its warp",
+    Broken("one lane releases for its warp",
          edits(CP_MBARRIER, ("        __syncwarp();\n", "")), "overwritten-while-read"),
 ]

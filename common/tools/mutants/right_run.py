@@ -102,19 +102,19 @@ class Runner:
         problem = f"is right ({variant.why}), but: {verdict}\n{said}" if verdict else None
         return runs, problem
 
-    def run_twin(self, twin):
-        of = next(variant for variant in right.RIGHT if variant.name == twin.of)
+    def run_broken(self, broken):
+        of = next(variant for variant in right.RIGHT if variant.name == broken.of)
         # Of a text that the right variant has put there, too.
-        verdict, runs, said = self.verdict(of.file, of.macros, of.edits + twin.edits)
-        expected = verdict == twin.verdict
-        return runs, None if expected else f"is broken: {twin.verdict} expected, but: " \
+        verdict, runs, said = self.verdict(of.file, of.macros, of.edits + broken.edits)
+        expected = verdict == broken.verdict
+        return runs, None if expected else f"is broken: {broken.verdict} expected, but: " \
             f"{verdict or 'passes'}\n{said}"
 
 
 def describe(item):
     if isinstance(item, right.Right):
         return f"{item.file}{' ' + item.macros if item.macros else ''}: {item.name}"
-    return f"twin of '{item.of}'"
+    return f"broken '{item.of}'"
 
 
 def main():
@@ -131,20 +131,20 @@ def main():
     options = parser.parse_args()
     runner = Runner(options)
     sample = house.sample(right.RIGHT, options.sample, options.root)
-    items = [item for item in [*sample, *right.TWINS]
+    items = [item for item in [*sample, *right.BROKEN]
              if options.only in describe(item)]
-    counts, failures = {right.Right: 0, right.Twin: 0}, 0
+    counts, failures = {right.Right: 0, right.Broken: 0}, 0
     total = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         work = pool.map(lambda item: runner.run_right(item) if isinstance(item, right.Right)
-                        else runner.run_twin(item), items)
+                        else runner.run_broken(item), items)
         for item, (runs, problem) in zip(items, work):
             counts[type(item)] += 1
             total += runs
             if problem:
                 failures += 1
                 print(f"{describe(item)}\n    {problem}", flush=True)
-    print(f"{counts[right.Right]} right kernels and {counts[right.Twin]} broken ones, {total} runs:"
+    print(f"{counts[right.Right]} right kernels and {counts[right.Broken]} broken ones, {total} runs:"
           f" {failures} with the wrong verdict")
     fewest = runner.house.fewest_right
     if not options.only and len(right.RIGHT) < fewest:

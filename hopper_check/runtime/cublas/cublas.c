@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "element_codec.h"
+#include "harness/element_codec.h"
 
 void hopper_check_refuse(const char *name) __attribute__((noreturn));
 

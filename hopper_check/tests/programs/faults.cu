@@ -6,6 +6,12 @@
 
 __global__ void store(int *out) { *out = 1; }
 __global__ void nothing() {}
+__global__ void count(int *out, int times) {
+    int sum = 0;
+    for (int i = 0; i < times; ++i)
+        sum = sum * 3 ^ i;
+    atomicXor(out, sum);
+}
 
 int main(int, char **argv) {
     const char *const what = argv[1];
@@ -26,6 +32,7 @@ int main(int, char **argv) {
         store<<<1, 1>>>(out);
         return cudaGraphCreate(&graph, 0); // the runtime has no graphs
     }
+    if (!strcmp(what, "long")) count<<<10000, 1>>>(out, 100000);
     if (!strcmp(what, "bounds")) store<<<1, 1>>>(out + 1);
     if (!strcmp(what, "wait")) {
         store<<<1, 1>>>(out);

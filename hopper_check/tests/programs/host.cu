@@ -61,6 +61,13 @@ int main() {
     REQUIRE(pinned[9] == 9 * 5 + 3 && managed == 6);
     CHECK(cudaMemcpyFromSymbol(&number, variable, sizeof number));
     REQUIRE(number == 3);
+    static int own[64]; // the program's memory, registered
+    CHECK(cudaHostRegister(own, sizeof own, cudaHostRegisterDefault));
+    REQUIRE(cudaHostRegister(own, sizeof own, 0) == cudaErrorHostMemoryAlreadyRegistered);
+    scale<<<1, 64>>>(own, own, 64);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaHostUnregister(own));
+    REQUIRE(own[63] == 3 && cudaGetLastError() != cudaSuccess);
     // Errors, as on a GPU: too long a copy, too much shared memory.
     REQUIRE(cudaMemcpy(out, pinned, N * sizeof *out + 1, cudaMemcpyHostToDevice) ==
             cudaErrorInvalidValue);

@@ -1,8 +1,10 @@
-// pointers.cu: stores through addresses from everywhere: none may be taken for memory that the launch
-// only reads. And, with an argument, a store through a pointer to memory that is not written
+// pointers.cu: stores through addresses from everywhere: none may be taken for memory that the
+// launch only reads. And, with an argument, a store through a pointer to memory that is not written
 // elsewhere, beyond its end.
 #include <cstdio>
 #include <cstdint>
+
+#include <mma.h>
 
 struct pair {
     const int *from;
@@ -18,7 +20,7 @@ __device__ __noinline__ void store(int *to, int value) { *to = value; }
 __global__ void by_table(int *const *table, const int *in) { // from global memory
     table[threadIdx.x % 4][threadIdx.x] = in[threadIdx.x];
 }
-__global__ void by_struct(const __grid_constant__ struct pair p, int n) { // two words of a parameter
+__global__ void by_struct(const __grid_constant__ struct pair p, int n) { // words of a parameter
     if ((int)threadIdx.x < n) p.to[threadIdx.x] = p.from[threadIdx.x];
 }
 __global__ void by_shared(int *a, int *b, const int *in) { // a pointer that lies in shared memory
@@ -60,6 +62,11 @@ __global__ void by_atomics(int *a, unsigned long long *b, float *c) {
     if (atomicCAS(b, 0ull, 5ull) == 0) atomicExch(a + 1, 6);
     atomicAdd(c, 1.0f);
 }
+__global__ void by_fragment(float *d) { // a store of a warp's fragment
+    nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> sum;
+    nvcuda::wmma::fill_fragment(sum, 4.0f);
+    nvcuda::wmma::store_matrix_sync(d, sum, 16, nvcuda::wmma::mem_row_major);
+}
 __global__ void beyond(const int *in, int *out) { const_cast<int *>(in)[32] = *out = 1; }
 
 int main(int argc, char **) {
@@ -94,6 +101,11 @@ int main(int argc, char **) {
     cudaMemcpyToSymbol(constant_pair, &pair, sizeof pair);
     by_variable<<<1, 32>>>(32);
     by_atomics<<<1, 32>>>(b, (unsigned long long *)a, (float *)table);
+    float *d, corner = 0;
+    cudaMalloc(&d, 256 * sizeof *d);
+    by_fragment<<<1, 32>>>(d);
+    cudaMemcpy(&corner, d + 255, sizeof corner, cudaMemcpyDeviceToHost);
+    if (corner != 4) return 2;
     cudaMemcpy(host, c, sizeof host, cudaMemcpyDeviceToHost);
     for (int i = 0; i < 32; ++i)
         if (host[i] != 2 * i) return printf("%d: %d\n", i, host[i]), 1;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "w4a8_gemm.h"
 
 /* The column of A that a column of D is computed from. */

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "backend.h"
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "sim/core/simulation.h"
 #include "tests/support/expect.h"
 

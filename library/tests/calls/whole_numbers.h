@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "harness/element_codec.h"
+#include "element_codec.h"
 
 enum { NAN_16 = 0x7fff };
 

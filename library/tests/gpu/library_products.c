@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/element_codec.h"
+#include "element_codec.h"
 
 const struct shape shapes[SHAPES] = {
     {768, 768, 768, 768, 768, 768, 0, false},     /* several tiles */

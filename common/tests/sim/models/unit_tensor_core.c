@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "harness/element_codec.h"
+#include "element_codec.h"
 #include "sim/models/element_values.h"
 #include "sim/models/fragments.h"
 #include "sim/models/tensor_core.h"

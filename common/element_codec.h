@@ -10,8 +10,8 @@
  * greater than 448 becomes 448. OCP 8-bit Floating Point Specification (OFP8), and PTX ISA,
  * cvt.rn.satfinite.e4m3x2.f32.
  */
-#ifndef HARNESS_ELEMENT_CODEC_H
-#define HARNESS_ELEMENT_CODEC_H
+#ifndef ELEMENT_CODEC_H
+#define ELEMENT_CODEC_H
 
 #include <stdint.h>
 #include <string.h>
