@@ -1,6 +1,6 @@
 /*
- * page_source.h: the page's text before and after its data, and the style of figures; page_source.c is
- * made from page/ and figure_style.svg by embed.cmake.
+ * page_source.h: the page's text before and after its data, and the style of figures; page_source.c
+ * is made from page/ and figure_style.svg by embed.cmake.
  */
 #ifndef TIMELINE_PAGE_SOURCE_H
 #define TIMELINE_PAGE_SOURCE_H
