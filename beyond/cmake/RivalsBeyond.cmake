@@ -40,8 +40,8 @@ function(add_rivals_beyond)
     target_include_directories(hopper_rivals SYSTEM INTERFACE ${HOPPER_CUDNN}/include
       ${HOPPER_CUDNN_FRONTEND})
   endif()
-  # FlashAttention-3's own files of kernels, and options as its setup.py has them. What the chapter does
-  # not ask for is switched off, or each file would have many times as many kernels.
+  # FlashAttention-3's own files of kernels, and options as its setup.py has them. What the chapter
+  # does not ask for is switched off, or each file would have many times as many kernels.
   if(HOPPER_FLASH_ATTENTION)
     set(includes ${HOPPER_FLASH_ATTENTION}/hopper ${HOPPER_FLASH_ATTENTION}/csrc/cutlass/include)
     target_compile_definitions(hopper_rivals INTERFACE HOPPER_FLASH_ATTENTION)

@@ -6,25 +6,26 @@
 #
 # declares a chapter by its directory. Its own kernel is kernel.cu, or with SELECTION the variant
 # that this C file picks for a problem; a LIBRARY is the C file of what other projects call, and its
-# kernels are in no tour. STEPS are the kernels that a tour runs, in the order in which they are read:
-# names of variants, and `kernel` for the chapter's own (default: that one). The first of them builds on
-# the step before it, or on FROM, such as 08_persistent_pingpong:persistent. Steps can record a timeline, and so can
-# the variants in TRACED. TYPES are the element types that its kernels are compiled for (default:
-# fp16 bf16; with e4m3 and w4a8, D is bf16), `variant:e4m3` the only one of a variant, GPUS the
-# number of GPUs that they need (default: 1). KIND is the C file with the struct problem_kind of a
-# chapter whose kernels name one (harness/problem_kind.h), with a path if several share it, RIVALS
-# the CUDA and C files with its baselines, to which the kernel of FROM is linked, too (gpu/from_kernel.h), and
-# behind them further chapters whose kernels are. PTX is the lowest compute capability of the GPUs
-# that the chapter's kernels can run on, such as 80 for 8.0, where these are more than 9.0;
-# `variant:90` says so of one. ARCH is the architecture that the kernels' machine code is for, such as
-# 100a, where it is not 90a; in the struct gemm_kernel of each, .machine says the same.
+# kernels are in no tour. STEPS are the kernels that a tour runs, in the order in which they are
+# read: names of variants, and `kernel` for the chapter's own (default: that one). The first of them
+# builds on the step before it, or on FROM, such as 08_persistent_pingpong:persistent. Steps can
+# record a timeline, and so can the variants in TRACED. TYPES are the element types that its kernels
+# are compiled for (default: fp16 bf16; with e4m3 and w4a8, D is bf16), `variant:e4m3` the only one
+# of a variant, GPUS the number of GPUs that they need (default: 1). KIND is the C file with the
+# struct problem_kind of a chapter whose kernels name one (harness/problem_kind.h), with a path if
+# several share it, RIVALS the CUDA and C files with its baselines, to which the kernel of FROM is
+# linked, too (gpu/from_kernel.h), and behind them further chapters whose kernels are. PTX is the
+# lowest compute capability of the GPUs that the chapter's kernels can run on, such as 80 for 8.0,
+# where these are more than 9.0; `variant:90` says so of one. ARCH is the architecture that the
+# kernels' machine code is for, such as 100a, where it is not 90a; in the struct gemm_kernel of
+# each, .machine says the same.
 #
 # There are several houses: part one, declared in the top CMakeLists.txt, and beyond/ and library/,
 # each of which may be absent. HOPPER_HOUSE is what the names of a house's targets, tests and
 # programs end with: nothing, _beyond or _library; HOPPER_INCLUDES is where its kernels find headers
-# besides common/. Each house calls add_chapters() (Programs.cmake) once for each backend, in different
-# directories, because there the same .cu files are of different languages, and CMake keeps a source's
-# language per directory.
+# besides common/. Each house calls add_chapters() (Programs.cmake) once for each backend, in
+# different directories, because there the same .cu files are of different languages, and CMake
+# keeps a source's language per directory.
 set(HOPPER_HOUSE "")
 set(HOPPER_INCLUDES "")
 

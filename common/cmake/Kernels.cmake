@@ -1,7 +1,7 @@
-# What the build knows of chapters and kernels. Each is a target, an interface library of which nothing
-# is built, with the properties below: chapter_<program>, and kernel_<program>[_<variant>], which is the
-# name of the kernel's record in C, too, without the type. chapter() declares those of a house;
-# kernels.json in the build directory tells programs of the kernels.
+# What the build knows of chapters and kernels. Each is a target, an interface library of which
+# nothing is built, with the properties below: chapter_<program>, and kernel_<program>[_<variant>],
+# which is the name of the kernel's record in C, too, without the type. chapter() declares those of
+# a house; kernels.json in the build directory tells programs of the kernels.
 #
 # A house's are in the global properties HOPPER_CHAPTERS<house>, names of programs, and
 # HOPPER_KERNELS<house>, targets.
@@ -30,16 +30,16 @@ define_property(TARGET PROPERTY KERNEL_GPUS BRIEF_DOCS "The number of GPUs that 
 define_property(TARGET PROPERTY KERNEL_PTX BRIEF_DOCS
   "The lowest compute capability of the GPUs with code for it; 0: that of KERNEL_ARCH alone")
 define_property(TARGET PROPERTY KERNEL_ARCH BRIEF_DOCS "The architecture of its machine code")
-# Then, for a backend, sim or gpu: the object libraries that it is compiled to, KERNEL_OBJECTS_<backend>;
-# those with the recorder in them, KERNEL_TRACES_<backend>; and KERNEL_KINDS_<backend>, its kind's and
-# behind that those of the kind's rivals.
+# Then, for a backend, sim or gpu: the object libraries that it is compiled to,
+# KERNEL_OBJECTS_<backend>; those with the recorder in them, KERNEL_TRACES_<backend>; and
+# KERNEL_KINDS_<backend>, its kind's and behind that those of the kind's rivals.
 
 # declare_kernel(chapter variant file PROPERTY value...): for example
 #
 #   declare_kernel(06_wgmma rs 06_wgmma/rs.cu TYPES fp16 bf16 STEP true)
 #
-# TARGET is what the target is called where that is not the symbol. Sets `declared` in the caller: the
-# target.
+# TARGET is what the target is called where that is not the symbol. Sets `declared` in the caller:
+# the target.
 function(declare_kernel chapter variant file)
   cmake_parse_arguments(PARSE_ARGV 3 ARG ""
     "TARGET;STEP;TRACED;FROM;KIND;GPUS;PTX;ARCH" "MACROS;TYPES")
@@ -95,9 +95,9 @@ function(to_json_word variable word)
   endif()
 endfunction()
 
-# kernels.json: a list with an object for each kernel of every house, in the order of declaration. Its
-# members are named after the properties. house is "", "beyond" or "library"; file and kind are paths
-# from the root; variant, from and kind may be null.
+# kernels.json: a list with an object for each kernel of every house, in the order of declaration.
+# Its members are named after the properties. house is "", "beyond" or "library"; file and kind are
+# paths from the root; variant, from and kind may be null.
 function(write_kernels)
   set(rows "")
   foreach(house IN ITEMS "" _beyond _library)

@@ -1,5 +1,6 @@
-# Programs as WebAssembly, in a build of the preset `wasm`. emcc compiles and links; then Asyncify makes the
-# functions that may suspend a simulated thread able to return in the middle (sim/core/fiber_asyncify.h).
+# Programs as WebAssembly, in a build of the preset `wasm`. emcc compiles and links; then Asyncify
+# makes the functions that may suspend a simulated thread able to return in the middle
+# (sim/core/fiber_asyncify.h).
 
 # What no page asks for: --check with its processes, --help, the option that an unknown one is like,
 # times, --explain. A module has no such functions: a call ends the run with the name of the missing
@@ -17,8 +18,8 @@ function(leave_out_of_modules variable)
   set(${variable} ${${variable}} PARENT_SCOPE)
 endfunction()
 
-# What a program is called by scripts: ${directory}/NAME.js and NAME.wasm, of the target `program`, whose
-# `functions` and emcc's `methods` they can call.
+# What a program is called by scripts: ${directory}/NAME.js and NAME.wasm, of the target `program`,
+# whose `functions` and emcc's `methods` they can call.
 #
 # -O2: at -O3 emcc renames the imports by which the pass knows Asyncify's functions. It knows them,
 # and thread_main(), by their names.
@@ -41,7 +42,8 @@ function(make_module program directory name functions methods)
     DEPENDS ${program} COMMENT "Asyncify: ${name}" VERBATIM)
 endfunction()
 
-# add_functions(NAME SOURCE...): functions that need no library and suspend nothing, ${live}/NAME.wasm.
+# add_functions(NAME SOURCE...): functions that need no library and suspend nothing,
+# ${live}/NAME.wasm.
 function(add_functions name)
   add_executable(${name} ${ARGN})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/common)

@@ -1,8 +1,8 @@
 # What kernels, kinds of problems and rivals are compiled to: object libraries.
 
-# add_kernel_objects(prefix language kernel suffix objects): compiles a kernel for each of its types;
-# `suffix` is "" or "_trace". The record is <symbol><suffix>_<type>, and so is the object library, behind
-# <prefix>_. Sets `objects` in the caller: the libraries.
+# add_kernel_objects(prefix language kernel suffix objects): compiles a kernel for each of its
+# types; `suffix` is "" or "_trace". The record is <symbol><suffix>_<type>, and so is the object
+# library, behind <prefix>_. Sets `objects` in the caller: the libraries.
 function(add_kernel_objects prefix language kernel suffix objects)
   get_kernel(${kernel} SYMBOL FILE MACROS TYPES VARIANT ARCH PTX)
   set(source ${PROJECT_SOURCE_DIR}/${file})
@@ -43,10 +43,10 @@ function(add_kernel_objects prefix language kernel suffix objects)
   set(${objects} ${made} PARENT_SCOPE)
 endfunction()
 
-# What a target's kernels are compiled to: machine code, and PTX unless that is 0 or
-# the toolkit lacks it. PTX is for a compute capability besides 9.0's machine code. A
-# driver compiles it for the GPU that it finds, once, and keeps the result. With machine code for each of
-# 8.0, 8.6, 8.9 and 12.0 a kernel would take nvcc two or three times as long.
+# What a target's kernels are compiled to: machine code, and PTX unless that is 0 or the toolkit
+# lacks it. PTX is for a compute capability besides 9.0's machine code. A driver compiles it for the
+# GPU that it finds, once, and keeps the result. With machine code for each of 8.0, 8.6, 8.9 and
+# 12.0 a kernel would take nvcc two or three times as long.
 function(set_architectures target arch ptx)
   set(architectures ${arch}-real)
   if(ptx IN_LIST HOPPER_PTX_CAPABILITIES)
@@ -67,8 +67,8 @@ function(add_ptxas_check target)
   endif()
 endfunction()
 
-# An object of a chapter's kernel is there even if its file does not compile, and the chapter's program
-# is then refused: compile_kernel.sh.
+# An object of a chapter's kernel is there even if its file does not compile, and the chapter's
+# program is then refused: compile_kernel.sh.
 function(let_compiler_refuse object language)
   set(launcher ${PROJECT_SOURCE_DIR}/common/cmake/compile_kernel.sh)
   get_target_property(before ${object} ${language}_COMPILER_LAUNCHER)

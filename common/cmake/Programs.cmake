@@ -1,5 +1,5 @@
-# The programs that are made of a house's kernels: each chapter's, the tour, and tables for programs with
-# a main of their own.
+# The programs that are made of a house's kernels: each chapter's, the tour, and tables for programs
+# with a main of their own.
 
 # Changes with every commit: what is made of the book's text (tools/book/book_text.sh) needs it.
 set(HOPPER_COMMITS "")
@@ -13,13 +13,13 @@ if(PROJECT_IS_TOP_LEVEL AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
   endif()
 endif()
 
-# Makes, in the calling directory, the objects of a house's kernels, the program of every chapter, and
-# the house's tour. `libraries`: what a program is linked with besides its kernels. Targets:
-# <backend>_<program>; <backend>_tour<house>, which has the steps alone, so that nothing else is built
-# for it; and <backend>_kernels<house>, a library of all the house's kernels with their table, for
-# programs with a main of their own. A house's tour has the steps of the houses before it, too, and
-# a house without steps has no tour; <backend>_kernels_all<house> has the kernels of the house and of
-# those before it. Within another project there are the objects alone.
+# Makes, in the calling directory, the objects of a house's kernels, the program of every chapter,
+# and the house's tour. `libraries`: what a program is linked with besides its kernels. Targets:
+# <backend>_<program>; <backend>_tour<house>, which has the steps alone, so that nothing else is
+# built for it; and <backend>_kernels<house>, a library of all the house's kernels with their table,
+# for programs with a main of their own. A house's tour has the steps of the houses before it, too,
+# and a house without steps has no tour; <backend>_kernels_all<house> has the kernels of the house
+# and of those before it. Within another project there are the objects alone.
 function(add_chapters backend language libraries)
   get_property(chapters GLOBAL PROPERTY HOPPER_CHAPTERS${HOPPER_HOUSE})
   list(GET chapters -1 last)
@@ -47,7 +47,8 @@ function(add_chapters backend language libraries)
   add_library(${table}_objects STATIC ${objects})
   set_target_properties(${table}_objects PROPERTIES LINKER_LANGUAGE ${language})
   add_kernel_table(${table} ${backend} "${house_kernels}" ${table}_objects ${libraries})
-  # A kernel's reference to its kind is weak (gemm_matrices.h): the linker would leave it in a library.
+  # A kernel's reference to its kind is weak (gemm_matrices.h): the linker would leave it in a
+  # library.
   target_sources(${table} INTERFACE ${kinds})
   # Of this house and those before it.
   set_property(GLOBAL APPEND PROPERTY HOPPER_LINKED_${backend} ${house_kernels})
@@ -67,8 +68,8 @@ function(add_chapter_objects backend language program)
   foreach(kernel IN LISTS kernels)
     get_kernel(${kernel} FILE TRACED)
     add_kernel_objects(${backend} ${language} ${kernel} "" objects)
-    # On the GPU a timeline takes a second compilation, with the recorder in it; the simulator records
-    # what any kernel does.
+    # On the GPU a timeline takes a second compilation, with the recorder in it; the simulator
+    # records what any kernel does.
     set(traces "")
     if(traced AND language STREQUAL "CUDA" AND HOPPER_TRACE AND PROJECT_IS_TOP_LEVEL)
       add_kernel_objects(${backend} ${language} ${kernel} _trace traces)
@@ -103,8 +104,8 @@ function(add_chapter_objects backend language program)
   endif()
 endfunction()
 
-# Sets in the caller, for a backend: the object files of these kernels, of those that record, and what
-# their kinds need: the kind's own object files first, and all of them.
+# Sets in the caller, for a backend: the object files of these kernels, of those that record, and
+# what their kinds need: the kind's own object files first, and all of them.
 function(objects_of_kernels objects_variable kinds_variable backend kernels)
   set(found "")
   set(found_kinds "")
@@ -200,8 +201,8 @@ function(add_missing_target target lacks)
     COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
 endfunction()
 
-# Where the GPU programs are not built, their targets say what is missing, instead of being unknown: a
-# house's chapters, and the programs named.
+# Where the GPU programs are not built, their targets say what is missing, instead of being unknown:
+# a house's chapters, and the programs named.
 function(add_missing_gpu_programs)
   if(HOPPER_GPU_PROGRAMS)
     return()

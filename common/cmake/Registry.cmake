@@ -1,9 +1,9 @@
 # The tables of kernels that programs are linked with.
 
-# write_registry(path kernels [TOUR] [RECORDED_BY backend] [TARGET target]): harness/registry.h declares
-# what is defined here. TOUR: the program runs chapters side by side. RECORDED_BY: it has what records
-# timelines: the simulator with any kernel, the GPU with objects of their own. TARGET is what makes the
-# program, which then knows each kernel's source, too.
+# write_registry(path kernels [TOUR] [RECORDED_BY backend] [TARGET target]): harness/registry.h
+# declares what is defined here. TOUR: the program runs chapters side by side. RECORDED_BY: it has
+# what records timelines: the simulator with any kernel, the GPU with objects of their own. TARGET
+# is what makes the program, which then knows each kernel's source, too.
 function(write_registry path kernels)
   cmake_parse_arguments(PARSE_ARGV 2 ARG TOUR "RECORDED_BY;TARGET" "")
   if(ARG_UNPARSED_ARGUMENTS)
@@ -71,8 +71,8 @@ const bool program_is_tour = @is_tour@;
 ]=])
 endfunction()
 
-# Sets in the caller the first variable to an initializer with a symbol's record for each type, and appends
-# their names to the second. Without a symbol: NULL.
+# Sets in the caller the first variable to an initializer with a symbol's record for each type, and
+# appends their names to the second. Without a symbol: NULL.
 function(to_c_records records_variable names_variable symbol types)
   set(${records_variable} NULL PARENT_SCOPE)
   if(symbol)
@@ -88,8 +88,8 @@ function(to_c_records records_variable names_variable symbol types)
 endfunction()
 
 # A library of kernels with their table, for the calling directory. The table is compiled into each
-# program that asks for it, because nothing in front of the harness refers to it and the linker would
-# leave it in a library.
+# program that asks for it, because nothing in front of the harness refers to it and the linker
+# would leave it in a library.
 function(add_kernel_table target backend kernels)
   set(table ${CMAKE_CURRENT_BINARY_DIR}/registry_of_${target}.c)
   write_registry(${table} "${kernels}" TOUR RECORDED_BY ${backend})

@@ -3,12 +3,13 @@
 #   cmake --build build --target sim_live       as a program, build/sim/live
 #   cmake --build build --target live_links     writes the links of the house's pages to it
 #
-# Those of part two's books end with _beyond and _blackwell. In a build of the preset `wasm` the program
-# is the module of a page, which the target live makes. The folder that calls add_live_book() has
-# part_one.py or part_two.py, what there is besides the chapters' kernels, and the page's first words.
+# Those of part two's books end with _beyond and _blackwell. In a build of the preset `wasm` the
+# program is the module of a page, which the target live makes. The folder that calls
+# add_live_book() has part_one.py or part_two.py, what there is besides the chapters' kernels, and
+# the page's first words.
 
-# add_live_book(PAGE NAME name BEGIN file CHAPTERS numbers [CASES file]): of the house's chapters those
-# whose numbers match.
+# add_live_book(PAGE NAME name BEGIN file CHAPTERS numbers [CASES file]): of the house's chapters
+# those whose numbers match.
 function(add_live_book page)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "NAME;BEGIN;CHAPTERS;CASES" "")
   set(here ${PROJECT_SOURCE_DIR}/common/live)
@@ -93,8 +94,8 @@ function(add_switched_sources)
   add_custom_target(live_kernels${ARG_NAME} DEPENDS ${live}/kernels.stamp)
 endfunction()
 
-# Adds to `objects` what a chapter's switched kernel and its kind are compiled to, and to `registered` the
-# kernel, which is there for the types of all variants but fp16.
+# Adds to `objects` what a chapter's switched kernel and its kind are compiled to, and to
+# `registered` the kernel, which is there for the types of all variants but fp16.
 macro(add_switched_chapter)
   get_chapter(${program} DIRECTORY KIND)
   get_property(variants TARGET chapter_${program} PROPERTY CHAPTER_KERNELS)
@@ -131,7 +132,8 @@ macro(add_switched_chapter)
   endif()
 endmacro()
 
-# The versions, whose number is known when they have been made: the target live_versions, versions.a.
+# The versions, whose number is known when they have been made: the target live_versions,
+# versions.a.
 function(add_switched_versions)
   set(chunk 1)
   if(EMSCRIPTEN) # a call of emcc takes longer than compiling a version

@@ -3,8 +3,8 @@
 #   cmake --build build --target live           builds that preset, and with it build/live/*.html
 set(HOPPER_LIVE_PAGES ${PROJECT_BINARY_DIR}/live CACHE PATH "Where the live pages are made")
 
-# add_page(NAME SCRIPT ARGUMENT... NEEDS file...): NAME.html, of the target live. SCRIPT is called with the
-# arguments, of which @OUT@ is the page.
+# add_page(NAME SCRIPT ARGUMENT... NEEDS file...): NAME.html, of the target live. SCRIPT is called
+# with the arguments, of which @OUT@ is the page.
 function(add_page name script)
   cmake_parse_arguments(PARSE_ARGV 2 ARG "" "" "NEEDS")
   set(here ${PROJECT_SOURCE_DIR}/common/live)

@@ -1,4 +1,4 @@
-# Puts the page (page/*) into the timeline library: as a script it makes one C file of it,
+# Puts the page (page/*), and the figures' style, into the timeline library: as a script it makes one C file of it,
 # included it declares the step.
 #
 #   cmake -DPAGE=<page directory> -DOUTPUT=<file.c> -P embed.cmake
@@ -19,20 +19,24 @@ if(CMAKE_SCRIPT_MODE_FILE)
   if(place LESS 0)
     message(FATAL_ERROR "${PAGE}/index.html has no line @DATA@")
   endif()
-  string(SUBSTRING "${html}" 0 ${place} head)
+  string(SUBSTRING "${html}" 0 ${place} page_head)
   math(EXPR place "${place} + 14")
-  string(SUBSTRING "${html}" ${place} -1 tail)
+  string(SUBSTRING "${html}" ${place} -1 page_tail)
+  # A line that begins with a blank goes on with the one before.
+  file(READ ${PAGE}/../figure_style.svg text HEX)
+  string(REPLACE "0a20" "" figure_style "${text}")
   set(source "#include \"timeline/page_source.h\"\n")
-  foreach(part head tail)
+  foreach(part page_head page_tail figure_style)
     string(REGEX REPLACE "([0-9a-f][0-9a-f])" "0x\\1," bytes "${${part}}")
-    string(APPEND source "const unsigned char page_${part}[] = {${bytes}};\n"
-                         "const size_t page_${part}_size = sizeof page_${part};\n")
+    string(APPEND source "const unsigned char ${part}[] = {${bytes}};\n"
+                         "const size_t ${part}_size = sizeof ${part};\n")
   endforeach()
   file(WRITE ${OUTPUT} "${source}")
   return()
 endif()
 
-file(GLOB page_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/page/*)
+file(GLOB page_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/page/*
+  ${CMAKE_CURRENT_LIST_DIR}/figure_style.svg)
 set(page_source ${CMAKE_CURRENT_BINARY_DIR}/page_source.c)
 add_custom_command(
   OUTPUT ${page_source}

@@ -9,39 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char style[] =
-    "<style>\n"
-    "svg{--bg:#fff;--fg:#1f2328;--soft:#59636e;--line:#d8dee4;--lane:#f3f5f7;--idle:#fbe3e0;--ink:#"
-    "fff;"
-    "--load:#3b82c4;--multicast:#6a5acd;--held:#bcd7ef;--acquire:#c7ccd1;--wait:#f0b429;--"
-    "fragments:#12939a;"
-    "--issue:#8a9a2b;--mma:#3f8f3a;--mma1:#7ab648;--fma:#8d6e63;--epilogue:#a1569b;--store:#cf6a87;"
-    "--other:#b9d8b4;--link:#c96a1f;"
-    "--hatch:rgba(255,255,255,.42);font-family:system-ui,-apple-system,'Segoe "
-    "UI',Helvetica,Arial,sans-serif}\n"
-    "@media(prefers-color-scheme:dark){svg{--bg:#0d1117;--fg:#e6edf3;--soft:#9198a1;--line:#2c333b;"
-    "--lane:#171c23;--idle:#5a2b2c;--ink:#fff;--load:#3d86cc;--multicast:#7d6fe0;--held:#24435f;"
-    "--acquire:#4b535c;--wait:#c99a2e;--fragments:#14878d;--issue:#7c8a2a;--mma:#3f8f3a;--mma1:#"
-    "94cb58;"
-    "--fma:#8d6e63;--epilogue:#a1569b;--store:#c25c7a;--other:#2c4a2b;--link:#d98a4a;--hatch:rgba("
-    "13,17,23,.38)}}"
-    "\n"
-    ".title{font-size:15px;font-weight:600;fill:var(--fg)}.note{font-size:11px;fill:var(--soft)}"
-    ".name{font-size:12px;font-weight:600;fill:var(--fg)}.label{font-size:11px;fill:var(--fg)}"
-    ".tick{font-size:10px;fill:var(--soft)}.in{font-size:9.5px;fill:var(--ink);text-anchor:middle;"
-    "paint-order:stroke;stroke:rgba(0,0,0,.4);stroke-width:1.6px}"
-    ".dark{fill:var(--fg);stroke:var(--held)}.grid{stroke:var(--line)}.lane{fill:var(--lane)}.idle{"
-    "fill:var(--idle)}\n"
-    ".load{fill:var(--load)}.multicast{fill:var(--multicast)}.held{fill:var(--held)}.acquire{fill:"
-    "var(--acquire)}"
-    ".wait{fill:var(--wait)}.fragments{fill:var(--fragments)}.issue{fill:var(--issue)}.mma{fill:"
-    "var(--mma)}"
-    ".mma1{fill:var(--mma1)}.fma{fill:var(--fma)}.epilogue{fill:var(--epilogue)}.store{fill:var(--"
-    "store)}.other{fill:var(--other)}.link{fill:var(--link)}\n"
-    "</style>\n"
-    "<defs><pattern id=\"hatch\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" "
-    "patternTransform=\"rotate(45)\"><rect width=\"2\" height=\"5\" "
-    "style=\"fill:var(--hatch)\"/></pattern></defs>\n";
+#include "timeline/page_source.h"
 
 static const char *const classes[SPAN_KINDS] = {
     [SPAN_LOAD] = "load",   [SPAN_MULTICAST] = "multicast",
@@ -72,8 +40,10 @@ void svg_begin(FILE *file, double height, const char *title, const char *subtitl
             "role=\"img\" aria-label=\"",
             SVG_WIDTH, height, SVG_WIDTH, height);
     write_xml_text(file, title);
-    fprintf(file, "\">\n%s<rect width=\"%d\" height=\"%.0f\" style=\"fill:var(--bg)\"/>\n", style,
-            SVG_WIDTH, height);
+    fputs("\">\n", file);
+    fwrite(figure_style, 1, figure_style_size, file);
+    fprintf(file, "<rect width=\"%d\" height=\"%.0f\" style=\"fill:var(--bg)\"/>\n", SVG_WIDTH,
+            height);
     svg_text(file, 10, 22, "title", "start", title);
     svg_text(file, 10, 39, "note", "start", subtitle);
 }

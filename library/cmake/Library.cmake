@@ -1,6 +1,6 @@
-# Each chapter with a LIBRARY as a static library, <backend>_<program>_library, behind add_chapters(): its
-# kernels' objects, its LIBRARY file, and `services`, which they call. For
-# the GPU they become one object file in which only the names of the public header are global, those
+# Each chapter with a LIBRARY as a static library, <backend>_<program>_library, behind
+# add_chapters(): its kernels' objects, its LIBRARY file, and `services`, which they call. For the
+# GPU they become one object file in which only the names of the public header are global, those
 # that begin with hopper_gemm or w4a8_gemm: a program may have a gemm_launch_kernel or a cuda_ok of
 # its own. The simulator's library is for programs that call the simulator, too, so all its names
 # stay.

@@ -17,9 +17,9 @@ enum {
  * or of 113. */
 #define FIT_RING_BYTES(slabs) (((slabs) == 1 ? 112 : 226) * 1024)
 
-/* The widest tile of `slabs` consumer warpgroups: wgmma's own limit, or that of the registers which
- * a thread has at launch. */
-#define FIT_WIDEST(slabs) ((slabs) == 1 ? 176 : (slabs) == 2 ? 256 : 200)
+/* The widest tile of `slabs` consumer warpgroups: as far as wider ones pay; wgmma's limit; that of
+ * the registers which a thread has at launch. */
+#define FIT_WIDEST(slabs) ((slabs) == 1 ? 128 : (slabs) == 2 ? 256 : 200)
 
 /* How a problem is cut. */
 struct fit {
@@ -109,8 +109,7 @@ enum {
     FIT_SECOND_CTAS = 2710,  /* its CTAs that are at work at once, from start to end; ... */
     FIT_SECOND_RESIDENT = 2, /* ... so many on an SM */
 };
-/* Bytes from an SM: of D, and of sums. */
-static const double fit_store_bytes = 14.3, fit_part_bytes = 9.7;
+static const double fit_store_bytes = 14.3, fit_part_bytes = 9.7; /* from an SM: of D, of sums */
 
 /* Cycles of a CTA's k-tiles: of all units that are busy meanwhile. Of `ctas` at once, each with so
  * many side rows, `share` run on an SM; `sharers` clusters load the same rows. */

@@ -64,12 +64,13 @@ enum {
 #define CONSUMER_REGISTERS (SLABS == 2 ? 232 : 160)
 
 /* Every width: the accumulators' registers are constants, so each has a kernel of its own. */
-#define WIDTHS_TO_176(f)                                                                           \
+#define WIDTHS_TO_128(f)                                                                           \
     f(8) f(16) f(24) f(32) f(40) f(48) f(56) f(64) f(72) f(80) f(88) f(96) f(104) f(112) f(120)    \
-        f(128) f(136) f(144) f(152) f(160) f(168) f(176)
-#define WIDTHS_TO_200(f) WIDTHS_TO_176(f) f(184) f(192) f(200)
+        f(128)
+#define WIDTHS_TO_200(f)                                                                           \
+    WIDTHS_TO_128(f) f(136) f(144) f(152) f(160) f(168) f(176) f(184) f(192) f(200)
 #if SLABS == 1
-#define WIDTHS(f) WIDTHS_TO_176(f)
+#define WIDTHS(f) WIDTHS_TO_128(f)
 #elif SLABS == 2
 #define WIDTHS(f) WIDTHS_TO_200(f) f(208) f(216) f(224) f(232) f(240) f(248) f(256)
 #else

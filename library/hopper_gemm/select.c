@@ -31,8 +31,7 @@ enum {
     COOPERATIVE_TILE = 1440, /* a cooperative tile, besides its main loop */
     PINGPONG_TILE = 870,     /* from one ping-pong tile to the next */
 };
-/* Bytes of D, per cycle of an SM, while the next tile is multiplied. */
-static const double cooperative_store = 15.2, pingpong_store = 10.4;
+static const double cooperative_store = 15.2, pingpong_store = 10.4; /* bytes of D from an SM */
 
 struct configuration {
     const struct gemm_kernel *kernel[2]; /* [enum gemm_type] */

@@ -65,8 +65,9 @@ EDITS = [
      "the sum is not rescaled", VALUE),
     (f"{ATTENTION}/softmax.h", "rows.max[r] = -INFINITY;", "rows.max[r] = 0;",
      "no greatest score below 0", VALUE),
-    (TILES, "tile_at(item, args->heads,", "tile_at(item, args->heads <= RASTER_GROUP ? args->heads "
-     ": (args->heads + RASTER_GROUP - 1) / RASTER_GROUP * RASTER_GROUP,",
+    (TILES, "tile_at(item, args->all_heads,",
+     "tile_at(item, args->all_heads <= RASTER_GROUP ? args->all_heads "
+     ": (args->all_heads + RASTER_GROUP - 1) / RASTER_GROUP * RASTER_GROUP,",
      "a last group of heads as large as the others", ORDER),
     *((TILES, "tile->head = at.m;", f"tile->head = at.m % {heads};", f"at most {heads} heads",
        ORDER)

@@ -1,22 +1,19 @@
-"""The parts that figures are drawn with, as common/timeline/svg_canvas.c draws them; the style is
-read from there."""
-import ast
+"""The parts that figures are drawn with, as common/timeline/svg_canvas.c draws them, with the
+same style, common/timeline/figure_style.svg."""
 import html
 import math
 import os
-import re
 
 WIDTH, LABELS, RIGHT = 860, 150, 850
 FINEST = 0.35  # narrower than this, in units of the figure, spans are drawn as one
-CANVAS = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                      "..", "..", "timeline", "svg_canvas.c")
+STYLE = os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                     "..", "..", "timeline", "figure_style.svg")
 
 
 def style():
-    """The literals that make the style there; C's are Python's."""
-    with open(CANVAS, encoding="utf-8") as file:
-        literals = re.search(r"style\[\] =\s*(.*?);\n\n", file.read(), re.DOTALL).group(1)
-    return ast.literal_eval(f"({literals})")
+    """A line that begins with a blank goes on with the one before."""
+    with open(STYLE, encoding="utf-8") as file:
+        return file.read().replace("\n ", "")
 
 
 def escape(text):

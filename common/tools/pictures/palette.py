@@ -1,5 +1,5 @@
 """The book's colours. There is one palette, that of the timeline's page (common/timeline/page/
-style.css), light and dark; the figures' (common/timeline/svg_canvas.c) must be the same. Pictures
+style.css), light and dark; the figures' (common/timeline/figure_style.svg) must be the same. Pictures
 add what has no place in a timeline.
 """
 import itertools
@@ -7,7 +7,7 @@ import os
 import re
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
-PAGE, FIGURES = "common/timeline/page/style.css", "common/timeline/svg_canvas.c"
+PAGE, FIGURES = "common/timeline/page/style.css", "common/timeline/figure_style.svg"
 MORE = {  # name: light, dark
     "edge": ("#8c959f", "#6e7681"), "hot": ("#9e2a1c", "#ff8c88"),
     "mmapale": ("#cfe5cb", "#1d3a20"), "onbright": ("#14210a", "#0d1606"),
@@ -42,8 +42,7 @@ def _variables(text):
 def _read(path, root):
     with open(os.path.join(root, path), encoding="utf-8") as file:
         text = file.read()
-    if path.endswith(".c"):
-        text = text.replace('"\n    "', "")
+    text = text.replace("\n ", "") if path == FIGURES else text
     light, dark = text.split("@media (prefers-color-scheme: dark)" if path.endswith(".css") else
                              "@media(prefers-color-scheme:dark)")[:2]
     light = _variables(light)
