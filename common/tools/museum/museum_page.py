@@ -116,9 +116,10 @@ def remake(root, program, lines, rewrite):
         i += 1
         if not marker:
             continue
-        try:
-            end = lines.index(END, i)
-        except ValueError:
+        # Before the next exhibit and the next section: their text is not this one's.
+        end = next((j for j in range(i, len(lines))
+                    if re.match(r"#{2,} |<!-- museum|<!-- end -->$", lines[j])), None)
+        if end is None or lines[end] != END:
             complain(f"{exhibits.PAGE}: no {END} behind {marker.group()}")
         name = marker.group(2)
         if name and name not in there:
