@@ -1,13 +1,13 @@
 /*
- * 32_one_thread_waits.cu: the wait for a store speaks for the thread that has issued it.
+ * 32_one_thread_waits.cu: the wait for a store speaks for the thread that has issued it. Four
+ * warps fill a stage, one thread lets the TMA store it, and before the next tile all wait. A
+ * barrier helps at three places: the practice asks for none.
  *
  * title: One thread waits
  * project: fast.cu, https://github.com/pranjalssh/fast.cu
  * symptom: on an H200 every result is wrong for k = 64, none from k = 256 on
  * run: --schedule late
  * reports: overwritten-while-read
- * does: Four warps fill a stage, and one thread lets the TMA store it. Before the next tile all
- *   threads wait for the store.
  */
 #include "hopper/tma.h"
 #include "tests/museum/museum.h"
