@@ -330,4 +330,10 @@ EXHIBITS = {
             "if (threadIdx.x == 0)": "It would help, too. It may come later.",
         },
     },
+    "33_last_release": {
+        "early": {
+            "mbarrier_arrive_remote(\n}":
+                "In the loop it would help, too, after each tile. It is needed once, after the last.",
+        },
+    },
 }
