@@ -4,19 +4,10 @@
 set -u
 check=$1 work=$2
 here=$(cd "$(dirname "$0")" && pwd)/ptx
+. "$(dirname "$0")/expect.sh"
 rm -rf "$work"
 mkdir -p "$work" || exit 2
 failed=0
-
-# expect CODE TEXT ARGUMENTS...: ends with CODE, and says TEXT.
-expect() {
-    wanted=$1 text=$2
-    shift 2
-    said=$("$check" "$@" 2>&1)
-    code=$?
-    [ "$code" -eq "$wanted" ] || { echo "$*: exit code $code, expected $wanted: $said"; failed=1; }
-    case $said in *"$text"*) ;; *) echo "$*: expected '$text', got: $said"; failed=1 ;; esac
-}
 
 vectors="--input x=u32:1x64:integers:1 --buffer y=u32:1x64:integers:2"
 # shellcheck disable=SC2086 # lists of options

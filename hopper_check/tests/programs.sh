@@ -4,6 +4,7 @@
 set -u
 check=$1 nvcc=$2 work=$3
 here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/expect.sh"
 "$nvcc" --version >/dev/null 2>&1 || { echo "no nvcc"; exit 77; }
 rm -rf "$work"
 mkdir -p "$work" && cd "$work" || exit 2
@@ -17,16 +18,6 @@ build() {
         exit 2
 }
 ptx='-gencode arch=compute_90a,code=compute_90a -cudart shared'
-
-# expect CODE TEXT ARGUMENTS...: ends with CODE, and says TEXT.
-expect() {
-    wanted=$1 text=$2
-    shift 2
-    said=$("$check" "$@" 2>&1)
-    code=$?
-    [ "$code" -eq "$wanted" ] || { echo "$*: exit code $code, expected $wanted: $said"; failed=1; }
-    case $said in *"$text"*) ;; *) echo "$*: expected '$text', got: $said"; failed=1 ;; esac
-}
 
 # shellcheck disable=SC2086 # $ptx is a list of options
 {
