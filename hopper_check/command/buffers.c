@@ -12,13 +12,17 @@
 
 static const struct {
     const char *name, *npy;
-    int bytes, gemm; /* the type of a tensor map; < 0: there is none */
+    int bytes;
+    enum gemm_type gemm; /* of a tensor map */
+    enum tensor_map_whole whole;
 } types[] = {
-    {"f16", "<f2", 2, GEMM_FP16}, {"bf16", "<u2", 2, GEMM_BF16}, {"e4m3", "|u1", 1, GEMM_E4M3},
-    {"f32", "<f4", 4, GEMM_FP32}, {"f64", "<f8", 8, -1},         {"i8", "|i1", 1, -1},
-    {"u8", "|u1", 1, -1},         {"i16", "<i2", 2, -1},         {"u16", "<u2", 2, -1},
-    {"i32", "<i4", 4, -1},        {"u32", "<u4", 4, -1},         {"i64", "<i8", 8, -1},
-    {"u64", "<u8", 8, -1}};
+    {"f16", "<f2", 2, GEMM_FP16, WHOLE_NONE},     {"bf16", "<u2", 2, GEMM_BF16, WHOLE_NONE},
+    {"e4m3", "|u1", 1, GEMM_E4M3, WHOLE_NONE},    {"f32", "<f4", 4, GEMM_FP32, WHOLE_NONE},
+    {"f64", "<f8", 8, GEMM_FP32, WHOLE_NONE},     {"i8", "|i1", 1, GEMM_E4M3, WHOLE_SIGNED},
+    {"u8", "|u1", 1, GEMM_E4M3, WHOLE_UNSIGNED},  {"i16", "<i2", 2, GEMM_FP16, WHOLE_SIGNED},
+    {"u16", "<u2", 2, GEMM_FP16, WHOLE_UNSIGNED}, {"i32", "<i4", 4, GEMM_FP32, WHOLE_SIGNED},
+    {"u32", "<u4", 4, GEMM_FP32, WHOLE_UNSIGNED}, {"i64", "<i8", 8, GEMM_FP32, WHOLE_SIGNED},
+    {"u64", "<u8", 8, GEMM_FP32, WHOLE_UNSIGNED}};
 
 static bool complain(const char *text, const char *why) {
     fprintf(stderr, "hopper_check: %s: %s\n", text, why);
@@ -187,8 +191,6 @@ bool buffers_add_map(struct buffers *buffers, const char *text) {
     of[length] = 0;
     m->buffer = buffers_find(buffers, of);
     if (!m->buffer) return complain(text, "there is no such buffer in front of it");
-    if (types[type_index(m->buffer->type)].gemm < 0)
-        return complain(text, "no tensor map of elements of this type is modelled yet");
     const char *const fault = parse_map(m, rest + length + 1);
     if (fault) return complain(text, fault);
     ++buffers->maps;
@@ -226,7 +228,8 @@ bool map_encode(const struct map *map, struct tensor_map *out) {
                                   .box_rows = map->rank > 1 ? (int)map->box[1] : 1,
                                   .box_columns = (int)map->box[0],
                                   .element_bytes = bytes,
-                                  .type = (enum gemm_type)types[type].gemm,
+                                  .type = types[type].gemm,
+                                  .whole = types[type].whole,
                                   .swizzle = map->swizzle,
                                   .rank = map->rank};
     f.pitch = map->rank > 1 ? map->stride[1] * bytes : (f.columns * bytes + 15) / 16 * 16;

@@ -9,11 +9,11 @@ static const struct scalar_group *const scalar_groups[] = {
     &bit_group,     &select_group,      &float_group,           &double_group,
     &half_group,    &approximate_group, &approximate_half_group};
 static const struct family_group *const family_groups[] = {
-    &compare_families,    &convert_families,  &memory_families, &atomic_families,
-    &address_families,    &warp_families,     &matrix_families, &barrier_families,
-    &mbarrier_families,   &copy_families,     &tensor_families, &control_families,
-    &tensor_map_families, &rounded_families,  &test_families,   &pack_families,
-    &wmma_families,       &wmma_move_families};
+    &compare_families,  &convert_families, &memory_families,     &atomic_families,
+    &address_families,  &warp_families,    &matrix_families,     &barrier_families,
+    &mbarrier_families, &copy_families,    &bulk_families,       &tensor_copy_families,
+    &tensor_families,   &control_families, &tensor_map_families, &rounded_families,
+    &test_families,     &pack_families,    &wmma_families,       &wmma_move_families};
 enum {
     SCALAR_GROUPS = sizeof scalar_groups / sizeof *scalar_groups,
     FAMILY_GROUPS = sizeof family_groups / sizeof *family_groups
@@ -30,7 +30,6 @@ static const struct family refused[] = {
     {"tcgen05", NULL, REFUSED, "an instruction of Blackwell"},
     {"clusterlaunchcontrol", NULL, REFUSED, "an instruction of Blackwell"},
     {"multimem", NULL, REFUSED, "multicast memory is not modelled"},
-    {"red.async", NULL, REFUSED, "asynchronous reductions are not modelled yet"},
     {"st.bulk", NULL, REFUSED, "bulk stores are not modelled yet"},
     {"vadd", NULL, REFUSED, "video instructions are not modelled"},
     {"vsub", NULL, REFUSED, "video instructions are not modelled"},

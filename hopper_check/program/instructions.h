@@ -53,8 +53,9 @@ extern const struct scalar_group integer_group, carry_group, wide_integer_group,
     approximate_half_group;
 extern const struct family_group compare_families, convert_families, memory_families,
     atomic_families, address_families, warp_families, matrix_families, barrier_families,
-    mbarrier_families, copy_families, tensor_families, control_families, tensor_map_families,
-    rounded_families, test_families, pack_families, wmma_families, wmma_move_families;
+    mbarrier_families, copy_families, bulk_families, tensor_copy_families, tensor_families,
+    control_families, tensor_map_families, rounded_families, test_families, pack_families,
+    wmma_families, wmma_move_families;
 
 /* Decodes d->source into d->op, or refuses it. */
 void instruction_decode(struct decoder *d);

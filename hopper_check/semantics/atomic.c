@@ -2,122 +2,21 @@
  * atomic.c: PTX ISA, "Parallel Synchronization and Communication Instructions": atom and red, on
  * global and shared memory. Each element of a vector is an atomic of its own.
  */
-#include <math.h>
 #include <string.h>
 
 #include "hopper/atomics.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
-#include "semantics/floating.h"
+#include "semantics/reduction.h"
 #include "sim/units/strong.h"
 
 enum { OPTION_FUNCTION, OPTION_TYPE, OPTION_SEMANTICS, OPTION_SCOPE, OPTION_SPACE };
 
-enum function { ADD, MIN, MAX, AND, OR, XOR, INC, DEC, EXCH, CAS };
-static const char *const function_names[] = {"add", "min", "max",  "and", "or", "xor",
-                                             "inc", "dec", "exch", "cas", NULL};
-enum type { U32, S32, B32, U64, S64, B64, F32, F64, F16, BF16, F16X2, BF16X2, B16, TYPES };
-static const char *const type_names[] = {"u32", "s32", "b32",  "u64",   "s64",    "b64", "f32",
-                                         "f64", "f16", "bf16", "f16x2", "bf16x2", "b16", NULL};
-static const int type_bytes[TYPES] = {4, 4, 4, 8, 8, 8, 4, 8, 2, 2, 4, 4, 2};
-
-struct change {
-    enum function function;
-    enum type type;
-    uint64_t operand, other; /* other: what cas writes, if it finds the operand */
-};
-
-static uint64_t of_integers(const struct change *c, uint64_t a) {
-    const bool narrow = type_bytes[c->type] == 4, is_signed = c->type == S32 || c->type == S64;
-    const uint64_t b = c->operand;
-    const bool less = !is_signed ? a < b
-                      : narrow   ? (int32_t)a < (int32_t)b
-                                 : (int64_t)a < (int64_t)b;
-    switch (c->function) {
-    case ADD:
-        return a + b;
-    case MIN:
-        return less ? a : b;
-    case MAX:
-        return less ? b : a;
-    case AND:
-        return a & b;
-    case OR:
-        return a | b;
-    case XOR:
-        return a ^ b;
-    case INC:
-        return a >= b ? 0 : a + 1;
-    case DEC:
-        return a == 0 || a > b ? b : a - 1;
-    case EXCH:
-        return b;
-    default:
-        return a == b ? c->other : a;
-    }
-}
-
-static uint64_t of_f32(uint64_t a, uint64_t b) {
-    const uint32_t bits[2] = {(uint32_t)a, (uint32_t)b};
-    uint32_t result;
-    float x, y;
-    memcpy(&x, &bits[0], sizeof x);
-    memcpy(&y, &bits[1], sizeof y);
-    x += y;
-    memcpy(&result, &x, sizeof result);
-    return isnan(x) ? 0x7fffffff : result;
-}
-
-static uint64_t of_f64(uint64_t a, uint64_t b) {
-    double x, y;
-    memcpy(&x, &a, sizeof x);
-    memcpy(&y, &b, sizeof y);
-    x += y;
-    memcpy(&a, &x, sizeof a);
-    return a;
-}
-
-static uint64_t of_halves(const struct change *c, uint64_t a) {
-    const bool bf16 = c->type == BF16 || c->type == BF16X2;
-    uint64_t result = 0;
-    for (int at = 0; at < 8 * type_bytes[c->type]; at += 16) {
-        const uint16_t x = (uint16_t)(a >> at), y = (uint16_t)(c->operand >> at);
-        const uint16_t value = c->function == ADD ? half_sum(x, y, bf16)
-                                                  : half_extreme(x, y, bf16, c->function == MAX);
-        result |= (uint64_t)value << at;
-    }
-    return result;
-}
-
-static void apply(const void *before, void *after, const void *object) {
-    const struct change *const c = object;
-    const size_t bytes = (size_t)type_bytes[c->type];
-    uint64_t a = 0;
-    memcpy(&a, before, bytes);
-    switch (c->type) {
-    case F32:
-        a = of_f32(a, c->operand);
-        break;
-    case F64:
-        a = of_f64(a, c->operand);
-        break;
-    case F16:
-    case BF16:
-    case F16X2:
-    case BF16X2:
-        a = of_halves(c, a);
-        break;
-    default:
-        a = of_integers(c, a);
-    }
-    memcpy(after, &a, bytes);
-}
-
 /* op->list: what was there before, the operands, and what cas writes. */
 static void run(const struct operation *op, struct frame *frame) {
-    struct change c = {(enum function)op->option[OPTION_FUNCTION],
-                       (enum type)op->option[OPTION_TYPE], 0, 0};
-    const size_t bytes = (size_t)type_bytes[c.type];
+    struct reduction c = {.function = (enum reduction_function)op->option[OPTION_FUNCTION],
+                          .type = (enum reduction_type)op->option[OPTION_TYPE]};
+    const size_t bytes = reduction_bytes(c.type);
     const int count = op->listed;
     struct target t = target_of(frame, address(op, frame, 0, op->offset), op->option[OPTION_SPACE],
                                 bytes * (size_t)count);
@@ -127,37 +26,15 @@ static void run(const struct operation *op, struct frame *frame) {
     const bool keeps = c.function != EXCH && c.function != CAS;
     if (t.kind == TARGET_OWN) thread_not_modelled(op, "an atomic operation on local memory");
     for (int i = 0; i < count; ++i) {
-        uint64_t before = 0;
-        memcpy(&c.operand, frame->registers + op->list[count + i], bytes);
-        if (c.function == CAS) memcpy(&c.other, frame->registers + op->list[2 * count], bytes);
-        if (bytes == 4) thread_check_register(op, (uint32_t)c.operand);
-        (void)strong_atomic((char *)t.host + (size_t)i * bytes, &before, apply, &c, keeps, how);
-        memcpy(frame->registers + op->list[i], &before, bytes);
+        unsigned char before[REDUCTION_MOST_BYTES];
+        memcpy(c.operand, frame->registers + op->list[count + i], bytes);
+        if (c.function == CAS) memcpy(c.other, frame->registers + op->list[2 * count], bytes);
+        if (bytes == 4) thread_check_register(op, VALUE_AT(reg_u32, op->list[count + i]));
+        (void)strong_atomic((char *)t.host + (size_t)i * bytes, before, reduction_apply, &c, keeps,
+                            how);
+        memcpy(frame->registers + op->list[i], before, bytes);
         t.place.offset += bytes;
         t.place.host += bytes;
-    }
-}
-
-static bool has(enum function f, enum type t) {
-    switch (t) {
-    case F32:
-    case F64:
-        return f == ADD;
-    case F16:
-    case BF16:
-    case F16X2:
-    case BF16X2:
-        return f == ADD || f == MIN || f == MAX;
-    case B16:
-        return f == CAS;
-    case B32:
-    case B64:
-        return f >= AND && f != INC && f != DEC;
-    case S32:
-    case S64:
-        return f <= MAX;
-    default:
-        return true;
     }
 }
 
@@ -190,14 +67,15 @@ static void decode(struct decoder *d, bool red) {
         if (semantic < 0) semantic = take_one_of(d, semantics);
         if (scope < 0) scope = take_one_of(d, scopes);
         if (space < 0) space = take_space(d);
-        if (function < 0) function = take_one_of(d, function_names);
+        if (function < 0) function = take_function(d);
         if (vector < 0) vector = take_one_of(d, vectors);
-        if (type < 0) type = take_one_of(d, type_names);
+        if (type < 0) type = take_reduction_type(d);
         hint |= take(d, "L2::cache_hint");
         take(d, "noftz");
     } while (d->next != before);
     op->option[OPTION_SPACE] = space;
-    if (function < 0 || type < 0 || !has((enum function)function, (enum type)type)) {
+    if (function < 0 || type < 0 ||
+        !reduction_exists((enum reduction_function)function, (enum reduction_type)type)) {
         refuse(d, "this atomic operation is not modelled");
         return;
     }
@@ -210,7 +88,8 @@ static void decode(struct decoder *d, bool red) {
     op->option[OPTION_TYPE] = type;
     op->option[OPTION_SEMANTICS] = (int)semantics_of[semantic < 0 ? 0 : semantic];
     op->option[OPTION_SCOPE] = scope < 0 ? SCOPE_GPU : scope;
-    const char letter = type_bytes[type] == 2 ? 'h' : type_bytes[type] == 4 ? 'w' : 'd';
+    const size_t bytes = reduction_bytes((enum reduction_type)type);
+    const char letter = bytes == 2 ? 'h' : bytes == 4 ? 'w' : bytes == 8 ? 'd' : 'q';
     int *const list = arena_alloc(&d->module->arena, (2 * (size_t)count + 1) * sizeof *list);
     for (int i = 0; i < count && red; ++i)
         list[i] = written_operand(d, &sink, letter);

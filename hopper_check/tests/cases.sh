@@ -254,6 +254,98 @@ send 0 clean 'wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1
     is u32 %r6 9'
 send 4 read-before-landed '' ''
 
+# red.async from both CTAs of a pair to the first one, on one mbarrier or on two.
+add() {
+    try "$1" "$2" "$pair" "@%p0 mbarrier.init.shared::cta.b64 [%r1+8], 1; $(initialized 1)
+    mapa.shared::cluster.u32 %r4, %r1, 0;
+    setp.eq.u32 %p1, %r2, 0;
+    and.pred %p2, %p0, %p1;
+    @%p2 st.shared.u32 [%r1+1024], 7;
+    @%p2 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], $3;
+    @%p2 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1+8], 128;
+    $sync
+    mad.lo.u32 %r6, %r2, $4, %r4;
+    red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32
+        [%r4+1024], 1, [%r6];
+    @!%p1 bra done;
+    $5
+    ld.shared.u32 %r5, [%r1+1024];
+    $6
+    done: $sync"
+}
+landed='wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r1], 0; @!%p3 bra wait;'
+both='again: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p3, [%r1+8], 0;
+    @!%p3 bra again;'
+add 0 clean 256 0 "$landed" 'is u32 %r5 71'
+add 4 read-before-landed 256 0 '' ''
+add 0 clean 128 8 "$landed $both" 'is u32 %r5 71'
+add 4 read-before-landed 128 8 "$both" ''
+
+# reduces FUNCTION.TYPE BEFORE VALUE AFTER: of 32 or 64 bits; by red.async, in shared memory, in
+# global memory, in the elements of a tensor map.
+reduces() {
+    case $1 in
+    *64) register=%d5 bits=b64 ;;
+    *16) register=%h5 bits=b16 ;;
+    *) register=%r5 bits=b32 ;;
+    esac
+    wait='wait: mbarrier.try_wait.shared::cta.b64 %p1, [%r1], %d1; @!%p1 bra wait;'
+    begin="$(initialized 1) mov.b32 %r6, 0;
+        st.shared.v4.b32 [%r1+1024], {%r6, %r6, %r6, %r6};
+        st.shared.v4.b32 [%r1+2048], {%r6, %r6, %r6, %r6}; mov.$bits $register, $2; st.shared.$bits [%r1+1024], $register;
+        st.global.$bits [%d0], $register; mov.$bits $register, $3;
+        st.shared.$bits [%r1+2048], $register; fence.proxy.async;"
+    groups='cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;'
+    for where in $5; do
+        case $where in
+        async) do="red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.$1
+            [%r1+1024], $register, [%r1];" at='shared %r1+1024' bytes=$((${bits#b} / 8)) ;;
+        shared) do="cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.$1
+            [%r1+1024], [%r1+2048], 16, [%r1];" at='shared %r1+1024' bytes=16 ;;
+        global) do="cp.reduce.async.bulk.global.shared::cta.bulk_group.$1 [%d0], [%r1+2048], 16;" \
+            at='global %d0' bytes=0 ;;
+        map) do="mov.b64 %d2, map; cvta.param.u64 %d2, %d2;
+            cp.reduce.async.bulk.tensor.1d.global.shared::cta.${1%%.*}.tile.bulk_group
+            [%d2, {0}], [%r1+2048];" at='global %d0' bytes=0 ;;
+        esac
+        if [ $where = map ]; then
+            y=$(echo "${1##*.}" | sed 's/^s/i/; s/^b\([0-9]\)/u\1/') map=y:$((16 * 8 / ${bits#b}))
+        else
+            y=u32 map=f:1x32
+        fi
+        try 0 clean "$one" "$begin
+            mbarrier.arrive.expect_tx.shared::cta.b64 %d1, [%r1], $bytes;
+            $do
+            $wait $groups
+            ld.${at% *}.$bits $register, [${at#* }];
+            is $bits $register $4"
+    done
+}
+reduces add.u32 0xffffffff 3 2 'async shared global map'
+reduces add.s32 -1 -3 -4 'async shared global map'
+reduces add.u64 0xffffffff 1 0x100000000 'async shared global map'
+reduces min.s32 5 -7 -7 'async shared global map'
+reduces max.u32 5 -7 -7 'async shared global map'
+reduces inc.u32 3 3 0 'async shared global map'
+reduces dec.u32 0 9 9 'async shared global map'
+reduces and.b32 12 10 8 'async shared global map'
+reduces or.b32 12 10 14 'async shared global map'
+reduces xor.b32 12 10 6 'async shared global map'
+reduces xor.b64 12 10 6 'global map'
+reduces max.s64 -1 3 3 'global map'
+reduces min.u64 -1 3 3 'global map'
+reduces add.f32 0x3f800000 0x40000000 0x40400000 'global map'
+reduces add.f64 0x3ff0000000000000 0x4000000000000000 0x4008000000000000 'global map'
+reduces add.noftz.f16 0x3c00 0x4000 0x4200 'global map'
+reduces add.noftz.bf16 0x3f80 0x4000 0x4040 'global map'
+reduces max.f16 0x3c00 0xc000 0x3c00 'global map'
+reduces min.bf16 0x3f80 0xc000 0xc000 'global map'
+y=u16 map=y:8
+try 4 'there is none of elements of this type' "$one" '
+    mov.b64 %d2, map; cvta.param.u64 %d2, %d2;
+    cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.bulk_group [%d2, {0}], [%r1];'
+y=u32 map=f:2x8x32:0:4x16x32:512,32
+
 # ---- cp.async of 4 bytes, zeros, left out ----
 try 0 clean "$one" '
     st.global.v2.u32 [%d0], {3, 5};
@@ -466,9 +558,11 @@ refused 'is no .param variable' 'call (%r3), %d1, (%r4), prototype;'
 refused 'its list of targets is missing' 'brx.idx %r3, list;'
 refused 'this shape, or these types' \
     'wgmma.mma_async.sync.aligned.m64n8k16.f32.tf32.tf32 {%f0, %f1, %f2, %f3}, %d1, %d2, %p1, 1, 1;'
-refused 'only tiles are modelled' \
-    'cp.async.bulk.tensor.3d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%r1],
-        [%d1, {0, 0, 0}], [%r1], {%h1};'
+refused 'a mode of Blackwell' \
+    'cp.async.bulk.tensor.3d.shared::cluster.global.im2col::w.mbarrier::complete_tx::bytes [%r1],
+        [%d1, {0, 0, 0}], [%r1], {%h1, %h2};'
+refused 'there is no such reduction' \
+    'cp.reduce.async.bulk.global.shared::cta.bulk_group.min.f64 [%d0], [%r1], 16;'
 
 echo "$number kernels"
 exit "$failed"

@@ -41,6 +41,8 @@ head='.version 8.4
     ld.param.u64 %d0, [y];
     setp.eq.u32 %p0, %r0, 0;'
 
+y=u32 map=f:2x8x32:0:4x16x32:512,32 # the elements of y, and what the map describes
+
 # try CODE TEXT OPTIONS BODY: is what the run ends with, and what it says. A line "is TYPE REGISTER
 # VALUE" of the body stops the kernel where the value is another.
 number=0
@@ -54,8 +56,7 @@ try() {
         echo 'ret; }'
     } >"$file"
     # shellcheck disable=SC2086 # a list of options
-    said=$("$check" run "$file" --entry k $3 --buffer y=u32:64x64:zeros \
-        --map m=f:2x8x32:0:4x16x32:512,32 y m 2>&1)
+    said=$("$check" run "$file" --entry k $3 --buffer "y=$y:64x64:zeros" --map "m=$map" y m 2>&1)
     code=$?
     [ "$code" -eq "$1" ] ||
         { echo "$file: exit code $code, expected $1: $said"; failed=1; }

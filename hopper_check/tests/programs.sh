@@ -24,6 +24,7 @@ ptx='-gencode arch=compute_90a,code=compute_90a -cudart shared'
 for program in saxpy race host product unusual pointers faults; do build $program $program $ptx; done
 build blas blas $ptx -lcublas -lcublasLt
 build driver driver $ptx -lcuda
+build im2col im2col $ptx -lcuda
 
 # Right programs, however unusual, are not accused, and what was checked is said.
 expect 0 'clean' ./saxpy
@@ -38,6 +39,8 @@ expect 0 'clean' ./host
 expect 0 'it is that of a model' ./host
 expect 0 'clean' ./blas
 expect 0 'clean' ./driver "$here/ptx/sum.ptx"
+expect 0 'clean' ./im2col
+expect 4 'missing-proxy-fence' ./im2col no-fence
 
 # A kernel of the book, as the page says.
 root=$here/../..

@@ -10,23 +10,38 @@
 #include "services/batch.h"
 
 /* The simulator's encoding. The checksum tells a map from bytes that merely resemble one. */
+enum { FIELDS_BYTES = offsetof(struct tensor_map_fields, outer_at) };
 struct encoding {
     uint64_t magic;
-    struct tensor_map_fields fields;
+    unsigned char fields[FIELDS_BYTES];
     uint64_t checksum;
 };
 static_assert(sizeof(struct encoding) <= sizeof(struct tensor_map), "the encoding must fit");
 
 #define MAP_MAGIC UINT64_C(0x70616d726f736e74)
 
-/* FNV-1a over everything before the checksum; the structure was zeroed first, so padding is part of
- * it. */
+/* FNV-1a over everything before the checksum. */
 static uint64_t checksum(const struct encoding *e) {
     const unsigned char *bytes = (const unsigned char *)e;
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (size_t i = 0; i < offsetof(struct encoding, checksum); ++i)
         hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
     return hash;
+}
+
+static const char *im2col_fault(const struct tensor_map_fields *f) {
+    const int space = f->rank - 2;
+    if (space < 1) return "rank: im2col has 3 .. 5 dimensions";
+    const int limit = space == 1 ? 1 << 15 : space == 2 ? 1 << 7 : 1 << 4;
+    for (int i = 0; i < space; ++i) {
+        const int64_t extent = i ? f->outer_extent[i - 1] : f->rows;
+        if (f->lower[i] < -limit || f->lower[i] >= limit || f->upper[i] < -limit ||
+            f->upper[i] >= limit)
+            return "a corner of the box of pixels is out of its range";
+        if (extent + f->upper[i] <= f->lower[i]) return "the box of pixels is empty";
+        if (f->outer_box[i] < 1 || f->outer_box[i] > 8) return "a pixel's stride must be 1 .. 8";
+    }
+    return NULL;
 }
 
 const char *tensor_map_fault(const struct tensor_map_fields *f) {
@@ -44,7 +59,8 @@ const char *tensor_map_fault(const struct tensor_map_fields *f) {
     if (f->pitch % 16) return "ld: the row pitch must be a multiple of 16 bytes";
     if (f->rank <= 2 && f->pitch < f->columns * f->element_bytes)
         return "ld: the row pitch is shorter than a row, so rows would overlap";
-    if (f->box_rows < 1 || f->box_rows > 256) return "box_rows: must be 1 .. 256";
+    if (f->box_rows < 1 || f->box_rows > (f->im2col ? 1024 : 256))
+        return f->im2col ? "pixels per column: must be 1 .. 1024" : "box_rows: must be 1 .. 256";
     if (f->box_columns < 1 || f->box_columns > 256) return "box_columns: must be 1 .. 256";
     if (inner % 16) return "box_columns: a row of the box must be a multiple of 16 bytes";
     if (f->swizzle != SWIZZLE_NONE && inner > 16 << f->swizzle)
@@ -54,9 +70,10 @@ const char *tensor_map_fault(const struct tensor_map_fields *f) {
         if (!f->outer_extent[i]) return "an extent must be 1 .. 2^32";
         if (f->outer_pitch[i] < 0 || f->outer_pitch[i] >= max_pitch || f->outer_pitch[i] % 16)
             return "a stride must be a multiple of 16, less than 2^40 bytes";
-        if (f->outer_box[i] < 1 || f->outer_box[i] > 256) return "a box extent must be 1 .. 256";
+        if (!f->im2col && (f->outer_box[i] < 1 || f->outer_box[i] > 256))
+            return "a box extent must be 1 .. 256";
     }
-    return NULL;
+    return f->im2col ? im2col_fault(f) : NULL;
 }
 
 const char *tensor_map_encode(struct tensor_map *map, const struct tensor_map_fields *fields) {
@@ -71,19 +88,7 @@ void tensor_map_write(struct tensor_map *map, const struct tensor_map_fields *fi
     struct encoding e;
     memset(&e, 0, sizeof e);
     e.magic = MAP_MAGIC;
-    e.fields.base = fields->base;
-    e.fields.rows = fields->rows;
-    e.fields.columns = fields->columns;
-    e.fields.pitch = fields->pitch;
-    e.fields.box_rows = fields->box_rows;
-    e.fields.box_columns = fields->box_columns;
-    e.fields.element_bytes = fields->element_bytes;
-    e.fields.type = fields->type;
-    e.fields.swizzle = fields->swizzle;
-    e.fields.rank = fields->rank;
-    memcpy(e.fields.outer_pitch, fields->outer_pitch, sizeof e.fields.outer_pitch);
-    memcpy(e.fields.outer_extent, fields->outer_extent, sizeof e.fields.outer_extent);
-    memcpy(e.fields.outer_box, fields->outer_box, sizeof e.fields.outer_box);
+    memcpy(e.fields, fields, FIELDS_BYTES);
     e.checksum = checksum(&e);
     memset(map, 0, sizeof *map);
     memcpy(map, &e, sizeof e);
@@ -93,7 +98,8 @@ bool tensor_map_decode(const struct tensor_map *map, struct tensor_map_fields *o
     struct encoding e;
     memcpy(&e, map, sizeof e);
     if (e.magic != MAP_MAGIC || e.checksum != checksum(&e)) return false;
-    *out = e.fields;
+    memset(out, 0, sizeof *out);
+    memcpy(out, e.fields, FIELDS_BYTES);
     return true;
 }
 
@@ -101,25 +107,62 @@ uint32_t tensor_map_box_bytes(const struct tensor_map_fields *f) {
     return (uint32_t)(tensor_map_box_lines(f) * f->box_columns * f->element_bytes);
 }
 
+/* From `at` on in steps, and behind `end` anew from `first`: where step *count is, and in *count how
+ * often it has begun anew. */
+static int64_t walk(int64_t at, int64_t first, int64_t end, int64_t step, int64_t *count) {
+    const int64_t ahead = at < end ? (end - at + step - 1) / step : 1;
+    const int64_t round = (end - first + step - 1) / step, behind = *count - ahead;
+    if (behind < 0) {
+        at += *count * step;
+        *count = 0;
+        return at;
+    }
+    *count = 1 + behind / round;
+    return first + behind % round * step;
+}
+
+/* Where pixel r of an im2col box lies, which begins in this column of the image; false: in none. */
+static bool pixel_of(const struct tensor_map_fields *f, int64_t column, int64_t r,
+                     int64_t *offset) {
+    const int space = f->rank - 2; /* the dimension behind them counts images */
+    bool inside = true;
+    for (int i = 0; i < space; ++i) {
+        const int64_t extent = i ? f->outer_extent[i - 1] : f->rows;
+        const int64_t at = walk(i ? f->outer_at[i - 1] : column, f->lower[i], extent + f->upper[i],
+                                f->outer_box[i], &r) +
+                           f->pixel_offset[i];
+        inside &= at >= 0 && at < extent;
+        *offset += at * (i ? f->outer_pitch[i - 1] : f->pitch);
+    }
+    r += f->outer_at[space - 1];
+    *offset += r * f->outer_pitch[space - 1];
+    return inside && r >= 0 && r < f->outer_extent[space - 1];
+}
+
+static bool line_of(const struct tensor_map_fields *f, int64_t row, int r, int64_t *offset) {
+    for (int i = 0, line = r / f->box_rows; i < tensor_map_outer(f); ++i) {
+        const int64_t at = f->outer_at[i] + line % f->outer_box[i];
+        if (at < 0 || at >= f->outer_extent[i]) return false;
+        *offset += at * f->outer_pitch[i];
+        line /= f->outer_box[i];
+    }
+    row += r % f->box_rows;
+    *offset += row * f->pitch;
+    return row >= 0 && row < f->rows;
+}
+
 static struct box_row meet(const struct tensor_map_fields *f, int64_t columns, int64_t row,
                            int64_t column, int r) {
     struct box_row result = {0, 0, NULL};
     int64_t offset = 0;
-    for (int i = 0, line = r / f->box_rows; i < tensor_map_outer(f); ++i) {
-        const int64_t at = f->outer_at[i] + line % f->outer_box[i];
-        if (at < 0 || at >= f->outer_extent[i]) return result;
-        offset += at * f->outer_pitch[i];
-        line /= f->outer_box[i];
-    }
-    r %= f->box_rows;
-    if (row + r < 0 || row + r >= f->rows) return result;
+    if (!(f->im2col ? pixel_of(f, row, r, &offset) : line_of(f, row, r, &offset))) return result;
     const int64_t first = column < 0 ? -column : 0;
     const int64_t inside = columns - column;
     const int64_t last = inside < f->box_columns ? inside : f->box_columns;
     if (first >= last) return result;
     result.first = (int)first;
     result.last = (int)last;
-    result.global = f->base + offset + (row + r) * f->pitch + (column + first) * f->element_bytes;
+    result.global = f->base + offset + (column + first) * f->element_bytes;
     return result;
 }
 

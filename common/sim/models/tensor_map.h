@@ -9,7 +9,7 @@
 
 #include "gemm.h"
 
-enum { TENSOR_MAP_MAX_RANK = 5, TENSOR_MAP_OUTER = TENSOR_MAP_MAX_RANK - 2 };
+enum { TENSOR_MAP_MAX_RANK = 5, TENSOR_MAP_OUTER = TENSOR_MAP_MAX_RANK - 2, TENSOR_MAP_SPACE = 3 };
 
 struct tensor_map_fields {
     /* First: CUTLASS clears bit 21 of the second word of a map, for the sake of some drivers. Here
@@ -27,15 +27,29 @@ struct tensor_map_fields {
     int64_t outer_pitch[TENSOR_MAP_OUTER]; /* bytes */
     uint32_t outer_extent[TENSOR_MAP_OUTER];
     uint16_t outer_box[TENSOR_MAP_OUTER];
-    int32_t outer_at[TENSOR_MAP_OUTER]; /* where a box lies in them; 0 in a map */
+    uint8_t whole; /* enum tensor_map_whole: whether elements are whole numbers */
+    /* im2col: the box is box_rows pixels of box_columns channels. rows is the width, the outer
+     * dimensions but for the last are height and depth. Pixels are taken one behind the other from
+     * the box that begins `lower` from the first one of the image and ends `upper` from the last
+     * one; outer_box says how far apart they are, of width, height and depth. */
+    uint8_t im2col;
+    int16_t lower[TENSOR_MAP_SPACE], upper[TENSOR_MAP_SPACE];
+    /* From here on no part of a map: where a box lies in the outer dimensions, and of im2col what
+     * the instruction adds to each pixel's place. */
+    int32_t outer_at[TENSOR_MAP_OUTER];
+    uint16_t pixel_offset[TENSOR_MAP_SPACE];
 };
+
+/* Reductions ask: copies move bytes, whatever they mean. */
+enum tensor_map_whole { WHOLE_NONE, WHOLE_UNSIGNED, WHOLE_SIGNED };
 
 static inline int tensor_map_outer(const struct tensor_map_fields *f) {
     return f->rank > 2 ? f->rank - 2 : 0;
 }
-/* Rows of the box, those of all its outer dimensions. */
+/* Rows of the box, those of all its outer dimensions; of im2col, pixels. */
 static inline int tensor_map_box_lines(const struct tensor_map_fields *f) {
     int lines = f->box_rows;
+    if (f->im2col) return lines;
     for (int i = 0; i < tensor_map_outer(f); ++i)
         lines *= f->outer_box[i];
     return lines;

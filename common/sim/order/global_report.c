@@ -21,7 +21,7 @@ static const char *const what[] = {[GLOBAL_LD_ST] = "ld/st",
                                    [GLOBAL_TMA_LOAD] = "TMA load",
                                    [GLOBAL_TMA_MAP] = "the TMA (of its tensor map)",
                                    [GLOBAL_TMA_STORE] = "TMA store",
-                                   [GLOBAL_TMA_REDUCE] = "TMA reduce-add"};
+                                   [GLOBAL_TMA_REDUCE] = "TMA reduction"};
 
 /* As the wrappers have them. */
 static const char *const scope_words[] = {"SCOPE_CTA", "SCOPE_CLUSTER", "SCOPE_GPU", "SCOPE_SYS"};

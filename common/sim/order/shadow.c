@@ -29,7 +29,8 @@ bool (*shadow_uncommitted)(const struct sim_cluster *cluster, int slot, uint32_t
 
 /* One access to (some bytes of) a cell. */
 struct record {
-    uint32_t epoch : 30;
+    uint32_t epoch : 29;
+    uint32_t async_proxy : 1;
     uint32_t strong : 1;
     uint32_t narrow : 1; /* strong, and its scope is the CTA alone */
     uint16_t slot;
@@ -41,7 +42,7 @@ struct record {
 };
 
 enum { INLINE_RECORDS = 4, CELL_BYTES = 16, THREADS = (1 << 14) - 1 /* all bits of `thread` */ };
-#define EPOCHS (UINT32_MAX >> 2)
+#define EPOCHS (UINT32_MAX >> 3)
 
 struct overflow {
     int room;
@@ -132,9 +133,9 @@ static bool ordered_for_warp(struct accessor *now, const struct record *then, bo
     return true;
 }
 
-/* Two strong accesses do not race, if each scope contains the other's thread. */
+/* Two strong accesses through one proxy do not race, if each scope contains the other's thread. */
 static inline bool both_strong(const struct accessor *now, const struct record *then) {
-    if (!now->strong || !then->strong) return false;
+    if (!now->strong || !then->strong || now->async_proxy != then->async_proxy) return false;
     const struct sim_cta *const cta = now->thread->cta;
     return (!now->narrow && !then->narrow) || then->thread / cta->threads == cta->rank;
 }
@@ -354,6 +355,7 @@ static inline struct record *add_record(struct shadow_cell *cell, const struct a
     const struct sim_thread *const thread = now->thread;
     struct record *const record = append(cell);
     record->epoch = now->epoch & EPOCHS;
+    record->async_proxy = now->async_proxy;
     record->strong = now->strong;
     record->narrow = now->narrow;
     record->slot = (uint16_t)now->slot;
@@ -392,6 +394,13 @@ static void read_cell(struct accessor *now, struct sim_cta *cta, size_t cell_ind
     if (blind) merged->blind = true;
 }
 
+/* A reduction under way, which another one does not race with, and does not order either. */
+static bool outlives(const struct accessor *now, const struct record *then,
+                     const struct sim_cta *cta) {
+    return both_strong(now, then) && then->slot >= cta->cluster->ctas * cta->threads &&
+           then->slot != now->slot && sim_clock_get(&now->thread->c, then->slot) < then->epoch;
+}
+
 /* Conflicts with everything, and takes the place of what it covers. */
 static void write_cell(struct accessor *now, struct sim_cta *cta, size_t cell_index, unsigned bytes,
                        uint16_t site) {
@@ -400,7 +409,7 @@ static void write_cell(struct accessor *now, struct sim_cta *cta, size_t cell_in
     for (int i = 0; i < cell->count; ++i) {
         struct record *const then = record_at(cell, i);
         const unsigned shared = then->bytes & bytes;
-        if (shared) {
+        if (shared && !outlives(now, then, cta)) {
             const size_t at = cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared);
             const bool is_ordered = ordered(now, then, cta->cluster->slot[then->slot].async_proxy);
             const bool together = !is_ordered && one_instruction(now, then, site, cta->cluster);
@@ -476,8 +485,9 @@ void sim_shadow_async(struct sim_thread *thread, struct sim_cta *cta, size_t off
 }
 
 void sim_shadow_async_store(struct sim_thread *thread, struct sim_cta *cta, size_t offset,
-                            size_t bytes, int slot, uint32_t epoch) {
-    struct accessor now = {thread, slot, epoch, false, true, SIM_WRITE, NULL, false, false};
+                            size_t bytes, int slot, uint32_t epoch, bool async_proxy,
+                            bool reduces) {
+    struct accessor now = {thread, slot, epoch, async_proxy, true, SIM_WRITE, NULL, reduces, false};
     touch(&now, cta, offset, bytes);
 }
 

@@ -27,9 +27,10 @@ void sim_shadow_strong(struct sim_thread *thread, struct sim_cta *cta, size_t of
  * contiguous piece; any alignment. */
 void sim_shadow_async(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                       enum sim_access access, int slot, uint32_t epoch);
-/* A write of that kind through the generic proxy, whatever the slot's is. */
+/* A write of that kind through this proxy, whatever the slot's is. `reduces`: a reduction, strong;
+ * those of one proxy do not race, wherever in the cluster they come from. */
 void sim_shadow_async_store(struct sim_thread *thread, struct sim_cta *cta, size_t offset,
-                            size_t bytes, int slot, uint32_t epoch);
+                            size_t bytes, int slot, uint32_t epoch, bool async_proxy, bool reduces);
 /* The same, issued by all lanes of a warp together, each of which has to have ordered it. No lane
  * knows what another has waited for. In the warp's own CTA. */
 void sim_shadow_async_warp(struct sim_warp *warp, size_t offset, size_t bytes,

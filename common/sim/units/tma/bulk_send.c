@@ -1,4 +1,5 @@
-/* bulk_send.c: contiguous bytes from one CTA's shared memory, or registers, to another's. */
+/* bulk_send.c: contiguous bytes from one CTA's shared memory, or registers, to another's, or a
+ * reduction there. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,11 +21,18 @@ struct send {
     struct sim_shared_place from, to; /* from: host NULL, `value` is sent */
     unsigned char value[CHUNK];
     uint32_t bytes;
+    struct tma_reduction reduction;
 };
 
 static void complete(struct sim_job *job) {
     struct send *const send = (struct send *)job;
-    memcpy(send->to.host, send->from.host ? send->from.host : send->value, send->bytes);
+    const struct tma_reduction *const r = &send->reduction;
+    const unsigned char *const from = send->from.host ? send->from.host : send->value;
+    if (r->reduce)
+        for (uint32_t at = 0; at < send->bytes; at += (uint32_t)r->bytes)
+            r->reduce(r->function, send->to.host + at, from + at);
+    else
+        memcpy(send->to.host, from, send->bytes);
     mbarrier_copy_lands(&send->copy, send->bytes);
     free(send);
 }
@@ -32,7 +40,8 @@ static void complete(struct sim_job *job) {
 static void cancel(struct sim_job *job) { free(job); }
 
 static struct send *new_send(struct sim_shared_place to, uint32_t bytes,
-                             struct sim_shared_place barrier, const char *operation) {
+                             struct sim_shared_place barrier, struct tma_reduction reduction,
+                             const char *operation) {
     if (barrier.cta != to.cta)
         sim_fatal("mbarrier-uninitialized", sim_thread(),
                   "%s: its mbarrier is not in the CTA that gets the bytes", operation);
@@ -43,40 +52,47 @@ static struct send *new_send(struct sim_shared_place to, uint32_t bytes,
     send->job.cluster = to.cta->cluster;
     send->to = to;
     send->bytes = bytes;
+    send->reduction = reduction;
     return send;
 }
 
+/* What another reduction may come to meanwhile still holds what it has so far. */
+static void claim(const struct send *send, const struct mbarrier_record *record) {
+    const struct sim_shared_place *const to = &send->to;
+    const bool reduces = send->reduction.reduce, async_proxy = send->from.host;
+    sim_shadow_async_store(sim_thread(), to->cta, to->offset, send->bytes, record->slot,
+                           send->copy.epoch, async_proxy, reduces);
+    if (!reduces) sim_poison(to->host, send->bytes);
+}
+
 void async_store(struct sim_shared_place to, const void *value, uint32_t bytes,
-                 struct sim_shared_place barrier) {
-    static const char operation[] = "st.async";
-    struct sim_thread *const thread = sim_thread();
-    struct send *const send = new_send(to, bytes, barrier, operation);
+                 struct sim_shared_place barrier, struct tma_reduction reduction) {
+    const char *const operation = reduction.reduce ? "red.async" : "st.async";
+    struct send *const send = new_send(to, bytes, barrier, reduction, operation);
     struct mbarrier_record *const record = mbarrier_find(barrier, operation);
     memcpy(send->value, value, bytes);
     mbarrier_store_begins(record, &send->copy, &send->job);
-    sim_shadow_async_store(thread, to.cta, to.offset, bytes, record->slot, send->copy.epoch);
-    sim_poison(to.host, bytes);
+    claim(send, record);
     sim_advance(MBARRIER_ARRIVE_CYCLES);
     sim_job_start(&send->job, sim_now() + REMOTE_ARRIVE_CYCLES);
     sim_maybe_yield();
 }
 
 void bulk_send(struct sim_shared_place to, const void *shared, uint32_t bytes,
-               struct sim_shared_place barrier) {
-    static const char operation[] = "cp.async.bulk";
+               struct sim_shared_place barrier, struct tma_reduction reduction) {
+    const char *const operation = reduction.reduce ? "cp.reduce.async.bulk" : "cp.async.bulk";
     struct sim_thread *const thread = sim_thread();
     if (!bytes) return;
     if (bytes % CHUNK)
         sim_fatal("misaligned", thread, "%s: %u bytes: it has to be a multiple of %d", operation,
                   bytes, CHUNK);
-    struct send *const send = new_send(to, bytes, barrier, operation);
+    struct send *const send = new_send(to, bytes, barrier, reduction, operation);
     struct mbarrier_record *const record = mbarrier_find(barrier, operation);
     send->from = sim_shared_at(shared, bytes, CHUNK);
     mbarrier_copy_begins(record, &send->copy, &send->job);
     sim_shadow_async(thread, send->from.cta, send->from.offset, bytes, SIM_READ, record->slot,
                      send->copy.epoch);
-    sim_shadow_async(thread, to.cta, to.offset, bytes, SIM_WRITE, record->slot, send->copy.epoch);
-    sim_poison(to.host, bytes);
+    claim(send, record);
     sim_job_start(&send->job, time_tma_load(thread->cta, bytes).end);
     sim_advance(TMA_THREAD_CYCLES);
     sim_maybe_yield();

@@ -14,23 +14,37 @@
 struct tma_at {
     int rank;
     int32_t at[TENSOR_MAP_MAX_RANK];
+    bool im2col;                       /* and not tile */
+    uint16_t offset[TENSOR_MAP_SPACE]; /* of each pixel, then */
 };
 
+/* What is checked when a copy begins there; nothing is copied. */
+void tma_prefetch_box(const struct tensor_map *map, struct tma_at at);
 /* To the same place in each CTA of the mask, from an address in the own CTA's shared memory. */
 void tma_load_box(void *shared, const struct tensor_map *map, struct tma_at at, uint64_t *barrier,
                   unsigned cta_mask, const char *operation);
-void tma_store_box(const struct tensor_map *map, struct tma_at at, const void *shared, bool add);
+
+/* What a reduction makes of an element in memory and of one that comes. */
+struct tma_reduction {
+    void (*reduce)(int function, void *element, const void *operand); /* NULL: it is a copy */
+    int function;
+    int bytes; /* of an element */
+};
+/* That of the map's elements; `reduce` is NULL if there is none of this function. */
+typedef struct tma_reduction tma_reduction_of(const struct tensor_map_fields *fields, int function);
+/* `reduction`: NULL for a copy. */
+void tma_store_box(const struct tensor_map *map, struct tma_at at, const void *shared,
+                   tma_reduction_of *reduction, int function);
 
 /* `bytes`: a multiple of 16, like all addresses. */
 void bulk_load(void *shared, const void *global, uint32_t bytes, uint64_t *barrier,
                unsigned cta_mask);
-/* `add`: of elements of this type; NULL: a copy. */
-void bulk_store(void *global, const void *shared, uint32_t bytes, const enum gemm_type *add);
+void bulk_store(void *global, const void *shared, uint32_t bytes, struct tma_reduction reduction);
 /* From the own CTA's shared memory to that of another; its mbarrier counts the bytes. */
 void bulk_send(struct sim_shared_place to, const void *shared, uint32_t bytes,
-               struct sim_shared_place barrier);
-/* st.async: at most 16 bytes from registers; the mbarrier is in the same CTA. */
+               struct sim_shared_place barrier, struct tma_reduction reduction);
+/* st.async and red.async: at most 16 bytes from registers; the mbarrier is in the same CTA. */
 void async_store(struct sim_shared_place to, const void *value, uint32_t bytes,
-                 struct sim_shared_place barrier);
+                 struct sim_shared_place barrier, struct tma_reduction reduction);
 
 #endif

@@ -18,7 +18,7 @@
 #include "sim/units/tma/copy.h"
 #include "sim/units/tma/map.h"
 
-enum { MAX_ROW_BYTES = 256 * 4 };
+enum { MAX_ROW_BYTES = 256 * 8 };
 
 struct load {
     struct sim_job job; /* first */
@@ -128,7 +128,7 @@ static void start_load(struct sim_shared_place place, struct sim_shared_place ba
     sim_job_start(&load->job, busy.end);
 }
 
-/* Ends the launch if the instruction's dimensions are not the map's. */
+/* Ends the launch if the instruction's dimensions, or its mode, are not the map's. */
 static void place_box(struct tensor_map_fields *f, const struct tma_at *at, int *row, int *column,
                       const char *operation) {
     const int rank = f->rank ? f->rank : 2;
@@ -136,6 +136,11 @@ static void place_box(struct tensor_map_fields *f, const struct tma_at *at, int 
         sim_fatal("tensor-map", sim_thread(),
                   "%s: the instruction names %d dimensions, the tensor map has %d", operation,
                   at->rank, rank);
+    if (at->im2col != f->im2col)
+        sim_fatal("tensor-map", sim_thread(),
+                  "%s: the instruction is for %s, the tensor map is not", operation,
+                  at->im2col ? "im2col" : "tiles");
+    memcpy(f->pixel_offset, at->offset, sizeof f->pixel_offset);
     *column = at->at[0];
     *row = rank > 1 ? at->at[1] : 0;
     for (int i = 0; i < tensor_map_outer(f); ++i)
@@ -223,6 +228,12 @@ void bulk_load(void *shared, const void *global, uint32_t bytes, uint64_t *barri
     load(sim_shared_at(shared, bytes, TMA_CHUNK), &use, 0, 0, barrier, cta_mask, false, operation);
 }
 
+void tma_prefetch_box(const struct tensor_map *map, struct tma_at at) {
+    int row, column;
+    (void)tma_map_at(map, at, &row, &column, "TMA prefetch");
+    sim_maybe_yield();
+}
+
 /* The time that it takes is not modelled. */
 void sim_tma_prefetch_map(const struct tensor_map *map) {
     tma_map_prefetch(map);
@@ -231,25 +242,25 @@ void sim_tma_prefetch_map(const struct tensor_map *map) {
 
 void sim_tma_load(void *shared, const struct tensor_map *map, int row, int column,
                   uint64_t *barrier) {
-    tma_load_box(shared, map, (struct tma_at){2, {column, row}}, barrier,
+    tma_load_box(shared, map, (struct tma_at){.rank = 2, .at = {column, row}}, barrier,
                  1u << sim_self->cluster_rank, "TMA load");
 }
 
 void sim_tma_load_3d(void *shared, const struct tensor_map *map, int matrix, int row, int column,
                      uint64_t *barrier) {
-    tma_load_box(shared, map, (struct tma_at){3, {column, row, matrix}}, barrier,
+    tma_load_box(shared, map, (struct tma_at){.rank = 3, .at = {column, row, matrix}}, barrier,
                  1u << sim_self->cluster_rank, "TMA load");
 }
 
 void sim_tma_load_pair(void *shared, const struct tensor_map *map, int row, int column,
                        uint64_t *barrier) {
-    load_box(shared, map, (struct tma_at){2, {column, row}}, barrier, 1u << sim_self->cluster_rank,
-             true, "TMA load");
+    load_box(shared, map, (struct tma_at){.rank = 2, .at = {column, row}}, barrier,
+             1u << sim_self->cluster_rank, true, "TMA load");
 }
 
 void sim_tma_load_multicast(void *shared, const struct tensor_map *map, int row, int column,
                             uint64_t *barrier, uint16_t cta_mask) {
     sim_cue(SIM_EVENT_CUE_MULTICAST, 0);
-    tma_load_box(shared, map, (struct tma_at){2, {column, row}}, barrier, cta_mask,
+    tma_load_box(shared, map, (struct tma_at){.rank = 2, .at = {column, row}}, barrier, cta_mask,
                  "TMA multicast load");
 }

@@ -95,21 +95,16 @@ static void unsupported(const char *field, uint64_t value, const char *has) {
 }
 
 static void replace_type(struct tensor_map_fields *f, uint64_t value) {
-    static const struct {
-        enum tensor_map_type field;
-        enum gemm_type type;
-        int bytes;
-    } types[] = {{TENSOR_MAP_U8, GEMM_E4M3, 1},
-                 {TENSOR_MAP_FP16, GEMM_FP16, 2},
-                 {TENSOR_MAP_BF16, GEMM_BF16, 2},
-                 {TENSOR_MAP_FP32, GEMM_FP32, 4}};
-    for (size_t i = 0; i < sizeof types / sizeof *types; ++i)
-        if (value == types[i].field) {
-            f->type = types[i].type;
-            f->element_bytes = types[i].bytes;
-            return;
-        }
-    unsupported("elemtype", value, "u8, f16, f32 and bf16");
+    /* u8, u16, u32, s32, u64, s64, f16, f32, f32.ftz, f64, bf16, tf32, tf32.ftz */
+    static const unsigned char bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 4, 8, 2, 4, 4},
+                               whole[] = {1, 1, 1, 2, 1, 2, 0, 0, 0, 0, 0, 0, 0};
+    if (value >= sizeof bytes) unsupported("elemtype", value, "0 to 12");
+    f->element_bytes = bytes[value];
+    f->whole = whole[value];
+    f->type = value == TENSOR_MAP_BF16 ? GEMM_BF16
+              : bytes[value] == 1      ? GEMM_E4M3
+              : bytes[value] == 2      ? GEMM_FP16
+                                       : GEMM_FP32;
 }
 
 static void replace(struct tensor_map_fields *f, enum sim_map_field field, int ordinal,

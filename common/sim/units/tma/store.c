@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gemm_types.h"
 #include "hopper/tma.h"
 #include "sim/core/events.h"
 #include "sim/core/global_memory.h"
@@ -54,7 +53,8 @@ struct store {
     size_t offset;
     struct tma_map map;
     int row, column;
-    bool add, writable;
+    bool writable;
+    struct tma_reduction reduction;
     struct busy busy;
     unsigned char *box; /* rows without gaps and swizzle */
 };
@@ -74,24 +74,26 @@ static void read_box(struct sim_job *job) {
                    TMA_CHUNK);
 }
 
-static void add_elements(const struct tensor_map_fields *f, unsigned char *to,
-                         const unsigned char *from, int count) {
-    for (int i = 0; i < count; ++i, to += f->element_bytes, from += f->element_bytes) {
-        if (f->type == GEMM_FP32) {
-            float sum, term;
-            memcpy(&sum, to, sizeof sum);
-            memcpy(&term, from, sizeof term);
-            sum += term;
-            memcpy(to, &sum, sizeof sum);
-        } else {
-            const int bf16 = f->type == GEMM_BF16;
-            uint16_t sum, term;
-            memcpy(&sum, to, sizeof sum);
-            memcpy(&term, from, sizeof term);
-            sum = element_nearest(element_value(sum, bf16) + element_value(term, bf16), bf16);
-            memcpy(to, &sum, sizeof sum);
-        }
+static void add(int type, void *to, const void *from) {
+    if (type == GEMM_FP32) {
+        float sum, term;
+        memcpy(&sum, to, sizeof sum);
+        memcpy(&term, from, sizeof term);
+        sum += term;
+        memcpy(to, &sum, sizeof sum);
+    } else {
+        const int bf16 = type == GEMM_BF16;
+        uint16_t sum, term;
+        memcpy(&sum, to, sizeof sum);
+        memcpy(&term, from, sizeof term);
+        sum = element_nearest(element_value(sum, bf16) + element_value(term, bf16), bf16);
+        memcpy(to, &sum, sizeof sum);
     }
+}
+
+static struct tma_reduction addition(const struct tensor_map_fields *f, int function) {
+    (void)function;
+    return (struct tma_reduction){f->type == GEMM_E4M3 ? NULL : add, f->type, f->element_bytes};
 }
 
 static void unlink_store(struct store *store) {
@@ -105,16 +107,20 @@ static void unlink_store(struct store *store) {
 static void write_box(struct sim_job *job) {
     struct store *const store = (struct store *)((char *)job - offsetof(struct store, write));
     const struct tensor_map_fields *const f = &store->map.fields;
+    const struct tma_reduction *const r = &store->reduction;
     const int row_bytes = f->box_columns * f->element_bytes;
-    for (int r = 0; r < tensor_map_box_lines(f) && store->writable; ++r) {
-        const struct box_row in = tensor_map_store_row(f, store->row, store->column, r);
-        const unsigned char *const from = store->box + r * row_bytes + in.first * f->element_bytes;
+    for (int line = 0; line < tensor_map_box_lines(f) && store->writable; ++line) {
+        const struct box_row in = tensor_map_store_row(f, store->row, store->column, line);
+        const unsigned char *const from =
+            store->box + line * row_bytes + in.first * f->element_bytes;
         unsigned char *const to = (unsigned char *)(uintptr_t)in.global;
         if (in.last == in.first) continue;
-        if (store->add)
-            add_elements(f, to, from, in.last - in.first);
+        const int bytes = (in.last - in.first) * f->element_bytes;
+        if (r->reduce)
+            for (int i = 0; i < bytes; i += r->bytes)
+                r->reduce(r->function, to + i, from + i);
         else
-            memcpy(to, from, (size_t)((in.last - in.first) * f->element_bytes));
+            memcpy(to, from, (size_t)bytes);
     }
     if (sim_timed() && sim.cycles < sim_now())
         sim.cycles = sim_now(); /* the launch ends no earlier */
@@ -176,13 +182,14 @@ static struct bulk_state *bulk_of(struct sim_thread *thread) {
 
 /* The rows that the store will write. */
 static void note_written(const struct bulk_state *bulk, const struct tensor_map_fields *f, int row,
-                         int column, bool add) {
+                         int column, bool reduces) {
     for (int r = 0; r < tensor_map_box_lines(f); ++r) {
         const struct box_row in = tensor_map_store_row(f, row, column, r);
         if (in.last > in.first)
-            sim_global_async(
-                bulk->thread, in.global, (size_t)((in.last - in.first) * f->element_bytes),
-                add ? GLOBAL_TMA_REDUCE : GLOBAL_TMA_STORE, bulk->write_slot, bulk->committed + 1);
+            sim_global_async(bulk->thread, in.global,
+                             (size_t)((in.last - in.first) * f->element_bytes),
+                             reduces ? GLOBAL_TMA_REDUCE : GLOBAL_TMA_STORE, bulk->write_slot,
+                             bulk->committed + 1);
     }
 }
 
@@ -210,7 +217,7 @@ static void report_store(const struct store *store, const struct sim_thread *thr
 }
 
 static void store(struct sim_shared_place place, const struct tma_map *use, int row, int column,
-                  bool add) {
+                  struct tma_reduction reduction) {
     struct sim_thread *const thread = sim_thread();
     const struct tensor_map_fields f = use->fields;
     const uint32_t bytes = tensor_map_box_bytes(&f);
@@ -225,7 +232,7 @@ static void store(struct sim_shared_place place, const struct tma_map *use, int 
     store->map = *use;
     store->row = row;
     store->column = column;
-    store->add = add;
+    store->reduction = reduction;
     store->writable = tma_check_global(&f, row, column, SIM_WRITE);
     const int home = sim_home_of(f.base);
     store->busy = time_tma_store(thread->cta, home, bytes);
@@ -236,7 +243,7 @@ static void store(struct sim_shared_place place, const struct tma_map *use, int 
     store->write.complete = write_box;
     store->write.cancel = cancel_write;
     store->write.after = &store->read;
-    if (store->writable) note_written(bulk, &f, row, column, add);
+    if (store->writable) note_written(bulk, &f, row, column, reduction.reduce);
     tma_box_stored_pieces(&f, place, row, column, note_read, bulk);
     tma_map_note_read(use, bulk->slot, bulk->committed + 1);
     sim_hazard_context(NULL, NULL);
@@ -256,42 +263,40 @@ static void store(struct sim_shared_place place, const struct tma_map *use, int 
     sim_maybe_yield();
 }
 
-void tma_store_box(const struct tensor_map *map, struct tma_at at, const void *shared, bool add) {
-    const char *const operation = add ? "TMA reduce-add" : "TMA store";
+void tma_store_box(const struct tensor_map *map, struct tma_at at, const void *shared,
+                   tma_reduction_of *reduction, int function) {
+    const char *const operation = reduction ? "TMA reduction" : "TMA store";
+    struct tma_reduction of_map = {NULL, 0, 0};
     int row, column;
     const struct tma_map use = tma_map_at(map, at, &row, &column, operation);
-    if (add && use.fields.type == GEMM_E4M3)
-        sim_fatal("tensor-map", sim_thread(), "%s: there is no addition of 8-bit elements",
+    if (reduction) of_map = reduction(&use.fields, function);
+    if (reduction && !of_map.reduce)
+        sim_fatal("tensor-map", sim_thread(), "%s: there is none of elements of this type",
                   operation);
     const struct sim_shared_place place = tma_box_place(&use.fields, shared);
     tma_check_alignment(&use.fields, place, operation);
-    store(place, &use, row, column, add);
+    store(place, &use, row, column, of_map);
 }
 
-void bulk_store(void *global, const void *shared, uint32_t bytes, const enum gemm_type *add) {
+void bulk_store(void *global, const void *shared, uint32_t bytes, struct tma_reduction reduction) {
     if (!bytes) return;
-    struct tma_map use = {
-        .fields = bulk_fields(global, bytes, add ? "cp.reduce.async.bulk" : "cp.async.bulk")};
-    if (add) {
-        use.fields.type = *add;
-        use.fields.element_bytes = gemm_type_bytes(*add);
-        use.fields.columns /= use.fields.element_bytes;
-        use.fields.box_columns /= use.fields.element_bytes;
-    }
-    store(sim_shared_at(shared, bytes, TMA_CHUNK), &use, 0, 0, add != NULL);
+    const struct tma_map use = {
+        .fields = bulk_fields(global, bytes,
+                              reduction.reduce ? "cp.reduce.async.bulk" : "cp.async.bulk")};
+    store(sim_shared_at(shared, bytes, TMA_CHUNK), &use, 0, 0, reduction);
 }
 
 void sim_tma_store(const struct tensor_map *map, int row, int column, const void *shared) {
-    tma_store_box(map, (struct tma_at){2, {column, row}}, shared, false);
+    tma_store_box(map, (struct tma_at){.rank = 2, .at = {column, row}}, shared, NULL, 0);
 }
 
 void sim_tma_store_3d(const struct tensor_map *map, int matrix, int row, int column,
                       const void *shared) {
-    tma_store_box(map, (struct tma_at){3, {column, row, matrix}}, shared, false);
+    tma_store_box(map, (struct tma_at){.rank = 3, .at = {column, row, matrix}}, shared, NULL, 0);
 }
 
 void sim_tma_reduce_add(const struct tensor_map *map, int row, int column, const void *shared) {
-    tma_store_box(map, (struct tma_at){2, {column, row}}, shared, true);
+    tma_store_box(map, (struct tma_at){.rank = 2, .at = {column, row}}, shared, addition, 0);
 }
 
 bool tma_store_uncommitted(const struct sim_cluster *cluster, int slot, uint32_t epoch) {
