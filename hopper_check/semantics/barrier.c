@@ -2,7 +2,6 @@
  * barrier.c: PTX ISA, "Parallel Synchronization and Communication Instructions": bar,
  * barrier.cluster, fence and membar.
  */
-#include "hopper/atomics.h"
 #include "hopper/cluster.h"
 #include "hopper/mbarrier.h"
 #include "hopper/tensormap.h"
@@ -10,6 +9,7 @@
 #include "hopper/tma.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
+#include "sim/units/strong.h"
 
 /* ---- bar.sync a{, b}; bar.arrive a, b ---- */
 
@@ -148,33 +148,52 @@ static void decode_cluster_wait(struct decoder *d) {
 
 /* ---- fences ---- */
 
-enum { OPTION_SCOPE };
+enum { OPTION_SCOPE, OPTION_SEMANTICS, OPTION_PROXY };
 static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
 
-static void run_fence_acq_rel(const struct operation *op, struct frame *frame) {
+/* The proxy's part of a release, of what lies in the own CTA's shared memory. */
+static void run_fence(const struct operation *op, struct frame *frame) {
     (void)frame;
-    sim_fence_acq_rel((enum scope)op->option[OPTION_SCOPE]);
+    if (op->option[OPTION_PROXY]) sim_fence_proxy_async();
+    strong_fence((enum sim_semantics)op->option[OPTION_SEMANTICS],
+                 (enum sim_scope)op->option[OPTION_SCOPE]);
 }
 
-/* fence.sc orders more than the simulator tells apart. */
+/* {.sem}{.sync_restrict}.scope. fence.sc orders more than the simulator tells apart, and one that is
+ * restricted to shared memory less. */
 static void decode_fence(struct decoder *d) {
-    static const char *const kinds[] = {"acq_rel", "sc", NULL};
-    const int kind = take_one_of(d, kinds), scope = take_one_of(d, scopes);
+    static const char *const kinds[] = {"acq_rel", "sc", "acquire", "release", NULL};
+    const int kind = take_one_of(d, kinds);
+    const bool restricted = (kind == 2 && take(d, "sync_restrict::shared::cluster")) ||
+                            (kind == 3 && take(d, "sync_restrict::shared::cta"));
+    const int scope = take_one_of(d, scopes);
     need_operands(d, 0, 0);
-    if (kind < 0 || scope < 0) refuse(d, "this fence is not modelled");
+    if (scope < 0 || (restricted && scope != SIM_SCOPE_CLUSTER))
+        refuse(d, "this fence is not modelled");
+    d->op->option[OPTION_SEMANTICS] = kind == 2   ? SIM_ACQUIRE
+                                      : kind == 3 ? SIM_RELEASE
+                                                  : SIM_ACQ_REL;
     d->op->option[OPTION_SCOPE] = scope;
-    d->op->run = run_fence_acq_rel;
+    d->op->run = run_fence;
+}
+
+/* fence.proxy.async::generic.{acquire, release}.sync_restrict.cluster */
+static void decode_fence_generic_async(struct decoder *d) {
+    decode_fence(d);
+    if (d->op->option[OPTION_SEMANTICS] == SIM_ACQ_REL) refuse(d, "this fence is not modelled");
+    d->op->option[OPTION_PROXY] = d->op->option[OPTION_SEMANTICS] == SIM_RELEASE;
 }
 
 static void decode_membar(struct decoder *d) {
     static const char *const levels[] = {"cta", "gl", "sys", NULL};
-    static const enum scope scope_of[] = {SCOPE_CTA, SCOPE_GPU, SCOPE_SYS};
+    static const enum sim_scope scope_of[] = {SIM_SCOPE_CTA, SIM_SCOPE_GPU, SIM_SCOPE_SYS};
     const int level = take_one_of(d, levels);
     need_operands(d, 0, 0);
     if (level < 0) refuse(d, "this fence is not modelled");
     if (d->why) return;
+    d->op->option[OPTION_SEMANTICS] = SIM_ACQ_REL;
     d->op->option[OPTION_SCOPE] = (int)scope_of[level];
-    d->op->run = run_fence_acq_rel;
+    d->op->run = run_fence;
 }
 
 static void run_fence_mbarrier_init(const struct operation *op, struct frame *frame) {
@@ -252,5 +271,8 @@ static const struct family families[] = {
     {"fence.proxy.alias", decode_fence_alias, ORDERING, SYNCHRONIZATION "fence"},
     {"fence.proxy.tensormap::generic", decode_fence_tensor_map, MODELLED, SYNCHRONIZATION "fence"},
     {"fence.proxy.async", decode_fence_proxy_async, MODELLED, SYNCHRONIZATION "fence"},
+    {"fence.proxy.async::generic", decode_fence_generic_async, MODELLED, SYNCHRONIZATION "fence"},
+    {"membar.proxy.alias", decode_fence_alias, ORDERING, SYNCHRONIZATION "membar"},
+    {"membar.proxy.async", decode_fence_proxy_async, MODELLED, SYNCHRONIZATION "membar"},
 };
 const struct family_group barrier_families = FAMILY_GROUP(families);

@@ -162,23 +162,25 @@ static void decode_tx(struct decoder *d, operation_run *run) {
 static void decode_expect_tx(struct decoder *d) { decode_tx(d, run_expect_tx); }
 static void decode_complete_tx(struct decoder *d) { decode_tx(d, run_complete_tx); }
 
-/* ---- try_wait, test_wait: {.parity}{.acquire}{.scope}{.space}.b64 p, [a], phase{, time} ---- */
+/* ---- try_wait, test_wait: {.parity}{.sem.scope}{.space}.b64 p, [a], phase{, time} ---- */
 
-enum { OPTION_TEST, OPTION_WAIT_CLUSTER, OPTION_STATE };
+enum { OPTION_TEST, OPTION_WAIT_CLUSTER, OPTION_STATE, OPTION_WAIT_RELAXED };
 
 /* Of a state the lowest bit is the phase's parity. */
 static void run_wait(const struct operation *op, struct frame *frame) {
     const uint64_t *const barrier = own_barrier(op, frame);
     const uint32_t parity =
         op->option[OPTION_STATE] ? (uint32_t)VALUE(reg_u64, 2) & 1 : VALUE(reg_u32, 2);
-    VALUE(reg_u32, 1) = sim_mbarrier_poll(barrier, parity, !op->option[OPTION_TEST],
-                                          op->option[OPTION_WAIT_CLUSTER]);
+    VALUE(reg_u32, 1) =
+        sim_mbarrier_poll(barrier, parity, !op->option[OPTION_TEST],
+                          op->option[OPTION_WAIT_CLUSTER], op->option[OPTION_WAIT_RELAXED]);
 }
 
 static void decode_wait(struct decoder *d, bool test) {
     const struct ptx_operand *const o = d->source->operand;
     const bool parity = take(d, "parity");
-    const int scope = take_scope(d, take(d, "acquire"));
+    const bool relaxed = take(d, "relaxed");
+    const int scope = take_scope(d, relaxed || take(d, "acquire"));
     take_shared(d);
     require(d, "b64");
     need_operands(d, 3, test ? 3 : 4);
@@ -187,6 +189,7 @@ static void decode_wait(struct decoder *d, bool test) {
     d->op->option[OPTION_TEST] = test;
     d->op->option[OPTION_WAIT_CLUSTER] = scope == SCOPE_CLUSTER;
     d->op->option[OPTION_STATE] = !parity;
+    d->op->option[OPTION_WAIT_RELAXED] = relaxed;
     d->op->at[1] = written_operand(d, &o[0], 'p');
     take_address(d, 0, &o[1]);
     d->op->at[2] = read_operand(d, &o[2], parity ? 'w' : 'd');

@@ -191,6 +191,99 @@ try 0 clean "$one" "$(initialized 3)
     is u32 %r3 2
     mbarrier.test_wait.shared::cta.b64 %p1, [%r1], %d1;
     @!%p1 trap;"
+# Relaxed arrivals and waits, with fences and without: one thread passes a word to another, in its
+# own CTA and from another one.
+# relay CODE TEXT FENCE ARRIVAL WAIT FENCE
+relay() {
+    try "$1" "$2" "$two" "$(initialized 1)
+        setp.eq.u32 %p1, %r0, 32;
+        @%p0 st.shared.u32 [%r1+64], 7;
+        $3
+        @%p0 mbarrier.arrive.$4.shared::cta.b64 _, [%r1];
+        @!%p1 bra done;
+        wait: mbarrier.try_wait.parity.$5.shared::cta.b64 %p2, [%r1], 0;
+        @!%p2 bra wait;
+        $6
+        ld.shared.u32 %r3, [%r1+64];
+        is u32 %r3 7
+        done:"
+}
+relay 0 clean '' release.cta acquire.cta ''
+relay 0 clean 'fence.acq_rel.cta;' relaxed.cta relaxed.cta 'fence.acq_rel.cta;'
+relay 0 clean 'fence.release.cta;' relaxed.cluster relaxed.cta 'fence.acquire.cta;'
+relay 0 clean 'fence.release.sync_restrict::shared::cta.cluster;' relaxed.cta acquire.cta ''
+relay 4 data-race '' relaxed.cta acquire.cta ''
+relay 4 data-race '' release.cta relaxed.cta ''
+relay 4 data-race '' release.cta relaxed.cta 'fence.release.cta;'
+relay 4 data-race 'fence.acquire.cta;' relaxed.cta acquire.cta ''
+# remote CODE TEXT FENCE ARRIVAL WAIT FENCE
+relay_remote() {
+    try "$1" "$2" "$pair" "$(initialized 1)
+        xor.b32 %r3, %r2, 1;
+        mapa.shared::cluster.u32 %r4, %r1, %r3;
+        barrier.cluster.arrive.release; barrier.cluster.wait.acquire;
+        @%p0 st.shared::cluster.u32 [%r4+64], %r2;
+        $3
+        @%p0 mbarrier.arrive.$4.shared::cluster.b64 _, [%r4];
+        wait: mbarrier.try_wait.parity.$5.shared::cta.b64 %p1, [%r1], 0;
+        @!%p1 bra wait;
+        $6
+        ld.shared.u32 %r5, [%r1+64];
+        is u32 %r5 %r3
+        barrier.cluster.arrive.release; barrier.cluster.wait.acquire;"
+}
+relay_remote 0 clean '' release.cluster acquire.cluster ''
+relay_remote 0 clean 'fence.release.sync_restrict::shared::cta.cluster;' relaxed.cluster \
+    relaxed.cluster 'fence.acquire.sync_restrict::shared::cluster.cluster;'
+relay_remote 4 data-race 'fence.release.cta;' relaxed.cluster acquire.cluster ''
+relay_remote 4 data-race '' release.cluster relaxed.cluster ''
+relay_remote 4 data-race '' release.cluster relaxed.cluster 'fence.acquire.cta;'
+relay_remote 4 data-race '' release.cluster relaxed.cta 'fence.acquire.cluster;'
+# What a copy has brought, behind a relaxed wait.
+lands() {
+    try "$1" "$2" "$one" "$(initialized 1)
+        mbarrier.arrive.expect_tx.relaxed.cta.shared::cta.b64 %d1, [%r1], 256;
+        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+1024], [%d0], 256,
+            [%r1];
+        wait: mbarrier.test_wait.relaxed.cta.shared::cta.b64 %p1, [%r1], %d1;
+        @!%p1 bra wait;
+        $3
+        ld.shared.u32 %r3, [%r1+1028];"
+}
+lands 0 clean 'fence.acquire.cta;'
+lands 4 read-before-landed ''
+# A buffer that one CTA frees and the TMA of another fills: proxies in one direction.
+frees() {
+    try "$1" "$2" "$pair" "@%p0 mbarrier.init.shared::cta.b64 [%r1+8], 1; $(initialized 1)
+        setp.eq.u32 %p1, %r2, 0;
+        and.pred %p2, %p0, %p1;
+        not.pred %p3, %p1; and.pred %p3, %p3, %p0;
+        mapa.shared::cluster.u32 %r4, %r1, 0;
+        mov.b16 %h1, 2;
+        @%p3 st.shared.u32 [%r1+1024], 1;
+        barrier.cluster.arrive.release; barrier.cluster.wait.acquire;
+        @%p3 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1+8], 16;
+        @!%p3 bra producer;
+        ld.shared.u32 %r5, [%r1+1024];
+        $3
+        mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%r4];
+        full: mbarrier.try_wait.parity.shared::cta.b64 %p4, [%r1+8], 0;
+        @!%p4 bra full;
+        ld.shared.u32 %r5, [%r1+1024];
+        producer: @!%p2 bra done;
+        wait: mbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 %p4, [%r1], 0;
+        @!%p4 bra wait;
+        $4
+        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster
+            [%r1+1024], [%d0], 16, [%r1+8], %h1;
+        done: barrier.cluster.arrive.release; barrier.cluster.wait.acquire;"
+}
+release='fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;'
+acquire='fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;'
+frees 0 clean "$release" "$acquire"
+frees 4 overwritten-while-read "$release" ''
+frees 4 missing-proxy-fence 'fence.release.cluster;' "$acquire"
+
 # bulk CODE TEXT BEFORE-THE-STORE TYPE-OF-STORE
 bulk() {
     try "$1" "$2" "$one" "$(initialized 1)

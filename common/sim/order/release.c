@@ -35,6 +35,8 @@ struct release_state {
     bool fenced[SCOPES];
     struct release fence[SCOPES]; /* what was before the latest fence of each scope */
     struct release_set seen;      /* and not acquired */
+    /* At mbarriers by relaxed waits, of the own CTA and of others: likewise. */
+    struct sim_sync waited, waited_cluster;
     /* The last word read: what it carries need not be looked at twice. */
     const void *word;
     uint64_t version;
@@ -241,10 +243,10 @@ void release_read(struct sim_thread *thread, const void *address, enum sim_seman
     }
 }
 
-void release_fence(struct sim_thread *thread, enum sim_scope scope) {
-    struct release_state *const state = state_of(thread);
+/* What a fence of the scope acquires of what the thread has seen. */
+static void acquire_seen(struct sim_thread *thread, struct release_state *state,
+                         enum sim_scope scope, uint16_t site) {
     const struct sim_place here = sim_place_of(thread);
-    const uint16_t site = source_site(thread->self.file, thread->self.line);
     struct release **link = &state->seen.first;
     while (*link) {
         struct release *const r = *link;
@@ -261,6 +263,31 @@ void release_fence(struct sim_thread *thread, enum sim_scope scope) {
         }
         link = &r->next;
     }
+    if (state->waited.c.size) sim_acquire(thread, &state->waited);
+    if (scope >= SIM_SCOPE_CLUSTER && state->waited_cluster.c.size)
+        sim_acquire(thread, &state->waited_cluster);
+}
+
+void release_waited(struct sim_thread *thread, const struct sim_sync *cta,
+                    const struct sim_sync *cluster, int slot, uint32_t epoch) {
+    struct release_state *const state = state_of(thread);
+    struct sim_cluster *const own = thread->cta->cluster;
+    sim_sync_join(own, &state->waited, cta);
+    sim_clock_raise(own, &state->waited.c, slot, epoch);
+    if (cluster) sim_sync_join(own, &state->waited_cluster, cluster);
+}
+
+void release_arrive(struct sim_thread *thread, struct sim_sync *sync, enum sim_scope least) {
+    const struct release_state *const state = thread->releases;
+    for (int s = (int)least; state && s < SCOPES; ++s)
+        if (state->fenced[s]) sim_sync_join(thread->cta->cluster, sync, &state->fence[s].sync);
+}
+
+void release_fence(struct sim_thread *thread, enum sim_semantics semantics, enum sim_scope scope) {
+    struct release_state *const state = state_of(thread);
+    const uint16_t site = source_site(thread->self.file, thread->self.line);
+    if (semantics & SIM_ACQUIRE) acquire_seen(thread, state, scope, site);
+    if (!(semantics & SIM_RELEASE)) return;
     struct sim_cluster *const own = thread->cta->cluster;
     struct release *const fence = &state->fence[scope];
     const struct sim_sync now = now_of(thread);

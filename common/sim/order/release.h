@@ -37,8 +37,15 @@ void release_write(struct sim_thread *thread, const void *word, enum sim_semanti
 /* Reads a word, and acquires what it carries, now or at a later fence. */
 void release_read(struct sim_thread *thread, const void *word, enum sim_semantics semantics,
                   enum sim_scope scope);
-/* fence.acq_rel. */
-void release_fence(struct sim_thread *thread, enum sim_scope scope);
+/* fence.acq_rel, or of `semantics` the half. */
+void release_fence(struct sim_thread *thread, enum sim_semantics semantics, enum sim_scope scope);
+/* Patterns of an mbarrier. A relaxed wait has seen what this CTA's arrivals and copies have
+ * released, and in `cluster` what others' have (NULL: nothing): for a fence behind it. */
+void release_waited(struct sim_thread *thread, const struct sim_sync *cta,
+                    const struct sim_sync *cluster, int slot, uint32_t epoch);
+/* A relaxed arrival takes along what the thread's fences of this scope and wider ones have released.
+ */
+void release_arrive(struct sim_thread *thread, struct sim_sync *sync, enum sim_scope least);
 /* An ordinary store to these bytes: words there carry nothing any more. */
 void release_forget(const void *pointer, size_t bytes);
 

@@ -210,8 +210,10 @@ void sim_red_add_release(uint32_t *word, uint32_t value, enum scope scope) {
     (void)add(word, value, SIM_RELEASE, scope);
 }
 
-void sim_fence_acq_rel(enum scope scope) {
-    release_fence(sim_thread(), (enum sim_scope)scope);
-    sim_advance(scope > SCOPE_CTA ? L2_LATENCY : FENCE_CYCLES);
+void strong_fence(enum sim_semantics semantics, enum sim_scope scope) {
+    release_fence(sim_thread(), semantics, scope);
+    sim_advance(scope > SIM_SCOPE_CTA ? L2_LATENCY : FENCE_CYCLES);
     sim_maybe_yield();
 }
+
+void sim_fence_acq_rel(enum scope scope) { strong_fence(SIM_ACQ_REL, (enum sim_scope)scope); }

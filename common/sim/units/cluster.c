@@ -21,6 +21,7 @@
 #include "sim/cost/timing_model.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/order/clock.h"
+#include "sim/order/release.h"
 #include "sim/order/shadow.h"
 #include "sim/order/tensor_shadow.h"
 #include "sim/units/access.h"
@@ -308,9 +309,10 @@ void sim_mbarrier_arrive_remote_as(uint64_t *barrier, uint32_t rank, bool cluste
         sim_clock_raise(record->cta->cluster, &record->current_remote, thread->slot, thread->epoch);
         ++thread->epoch;
     }
-    if (cluster_scope && how.relaxed)
+    if (cluster_scope && how.relaxed) {
         sim_release_executed(thread, &record->current_cluster);
-    else if (cluster_scope)
+        release_arrive(thread, &record->current_cluster, SIM_SCOPE_CLUSTER);
+    } else if (cluster_scope)
         sim_release(thread, &record->current_cluster);
     sim_advance(MBARRIER_ARRIVE_CYCLES);
     sim_job_start(&arrival->job, sim_now() + REMOTE_ARRIVE_CYCLES);

@@ -24,6 +24,9 @@ struct strong_access {
 void strong_load(const void *memory, void *value, struct strong_access how);
 void strong_store(void *memory, const void *value, struct strong_access how);
 
+/* fence.SEMANTICS.SCOPE */
+void strong_fence(enum sim_semantics semantics, enum sim_scope scope);
+
 /* What an atomic makes of the bytes; it may be asked more than once. */
 typedef void strong_change(const void *before, void *after, const void *object);
 /* `keeps`: what others have added is still in the sum. False: it was left out, as outside. */

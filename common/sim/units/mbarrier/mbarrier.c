@@ -12,6 +12,7 @@
 #include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/clock.h"
+#include "sim/order/release.h"
 #include "sim/order/shadow.h"
 #include "sim/order/tensor_shadow.h"
 #include "sim/units/mbarrier/table.h"
@@ -219,9 +220,10 @@ uint64_t sim_mbarrier_arrive_as(uint64_t *barrier, struct mbarrier_arrival how) 
                       how.announce ? "mbarrier.arrive.expect_tx" : "mbarrier.arrive");
     sim_advance(how.announce ? MBARRIER_EXPECT_TX_CYCLES : MBARRIER_ARRIVE_CYCLES);
     note_use(record, thread);
-    if (how.relaxed)
+    if (how.relaxed) {
         sim_release_executed(thread, &record->current);
-    else
+        release_arrive(thread, &record->current, SIM_SCOPE_CTA);
+    } else
         sim_release(thread, &record->current);
     const uint64_t before =
         (uint64_t)(uint32_t)record->state.pending << 32 | (uint32_t)record->state.phase;
@@ -374,11 +376,23 @@ static void hear_remote(struct mbarrier_record *record, struct sim_thread *threa
                        &record->completed_remote);
 }
 
-static void pass(struct mbarrier_record *record, struct sim_thread *thread, bool cluster_scope) {
-    sim_acquire(thread, &record->completed);
-    hear_remote(record, thread, cluster_scope, false);
-    if (cluster_scope) sim_acquire(thread, &record->completed_cluster);
-    sim_acquire_slot(thread, record->slot, record->state.phase);
+static void pass(struct mbarrier_record *record, struct sim_thread *thread, bool cluster_scope,
+                 bool relaxed) {
+    if (relaxed) {
+        sim_acquire_executed(thread, &record->completed);
+        sim_acquire_executed(thread, &record->completed_cluster);
+        hear_remote(record, thread, true, true);
+        if (sim.tensor_memory)
+            sim_clock_raise(record->cta->cluster, &thread->x, record->slot, record->state.phase);
+        release_waited(thread, &record->completed,
+                       cluster_scope ? &record->completed_cluster : NULL, record->slot,
+                       record->state.phase);
+    } else {
+        sim_acquire(thread, &record->completed);
+        hear_remote(record, thread, cluster_scope, false);
+        if (cluster_scope) sim_acquire(thread, &record->completed_cluster);
+        sim_acquire_slot(thread, record->slot, record->state.phase);
+    }
     event(SIM_EVENT_BARRIER_PASS, record, thread, 0, false);
     sim_advance(MBARRIER_TRY_WAIT_CYCLES);
 }
@@ -408,7 +422,7 @@ static void check_parity(const struct mbarrier_record *record, const struct sim_
 }
 
 static bool poll_barrier(const uint64_t *barrier, uint32_t parity, const char *operation,
-                         bool cluster_scope) {
+                         bool cluster_scope, bool relaxed) {
     struct sim_thread *const thread = sim_thread();
     struct mbarrier_record *const record =
         mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), operation);
@@ -421,12 +435,12 @@ static bool poll_barrier(const uint64_t *barrier, uint32_t parity, const char *o
         check_lapped(record, thread, phase);
     }
     if (!mbarrier_state_passed(&record->state, parity)) return false;
-    pass(record, thread, cluster_scope);
+    pass(record, thread, cluster_scope, relaxed);
     return true;
 }
 
 bool sim_mbarrier_test_wait(const uint64_t *barrier, uint32_t parity) {
-    return sim_mbarrier_poll(barrier, parity, false, false);
+    return sim_mbarrier_poll(barrier, parity, false, false, false);
 }
 
 /* May it fail for no reason this time? At random, or, if effects come late, before each wait. */
@@ -438,18 +452,18 @@ static bool try_wait_gives_up(const uint64_t *barrier) {
     return !again;
 }
 
-bool sim_mbarrier_poll(const uint64_t *barrier, uint32_t parity, bool may_fail,
-                       bool cluster_scope) {
+bool sim_mbarrier_poll(const uint64_t *barrier, uint32_t parity, bool may_fail, bool cluster_scope,
+                       bool relaxed) {
     if (may_fail && try_wait_gives_up(barrier)) {
         sim_maybe_yield();
         return false;
     }
     return poll_barrier(barrier, parity, may_fail ? "mbarrier.try_wait" : "mbarrier.test_wait",
-                        cluster_scope);
+                        cluster_scope, relaxed);
 }
 
 bool sim_mbarrier_try_wait(const uint64_t *barrier, uint32_t parity) {
-    return sim_mbarrier_poll(barrier, parity, true, false);
+    return sim_mbarrier_poll(barrier, parity, true, false, false);
 }
 
 static void await(const uint64_t *barrier, uint32_t parity, bool cluster_scope, bool relaxed) {
@@ -467,17 +481,7 @@ static void await(const uint64_t *barrier, uint32_t parity, bool cluster_scope, 
         sim_block(&record->waiters, &wait_for_phase, record);
         check_lapped(record, thread, phase);
     }
-    if (relaxed) {
-        sim_acquire_executed(thread, &record->completed);
-        sim_acquire_executed(thread, &record->completed_cluster);
-        hear_remote(record, thread, true, true);
-        if (sim.tensor_memory)
-            sim_clock_raise(record->cta->cluster, &thread->x, record->slot, record->state.phase);
-        event(SIM_EVENT_BARRIER_PASS, record, thread, 0, false);
-        sim_advance(MBARRIER_TRY_WAIT_CYCLES);
-    } else {
-        pass(record, thread, cluster_scope);
-    }
+    pass(record, thread, cluster_scope, relaxed);
     sim_cue(SIM_EVENT_CUE_PASS, 0);
 }
 

@@ -155,8 +155,9 @@ void sim_mbarrier_expect_arrival(uint64_t *barrier);
 /* mbarrier.expect_tx and mbarrier.complete_tx. */
 void sim_mbarrier_expect_tx(struct sim_shared_place place, uint32_t bytes);
 void sim_mbarrier_complete_tx(struct sim_shared_place place, uint32_t bytes);
-/* test_wait and try_wait; `cluster_scope`: .acquire.cluster. */
-bool sim_mbarrier_poll(const uint64_t *barrier, uint32_t parity, bool may_fail, bool cluster_scope);
+/* test_wait and try_wait; `cluster_scope`: .acquire.cluster, or .relaxed.cluster. */
+bool sim_mbarrier_poll(const uint64_t *barrier, uint32_t parity, bool may_fail, bool cluster_scope,
+                       bool relaxed);
 
 /* The arrival of cp.async.mbarrier.arrive.noinc, when the copies have landed: one pending arrival
  * at `place`, which carries nothing but (slot, epoch). May be called from a job. */
