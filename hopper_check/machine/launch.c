@@ -55,6 +55,16 @@ size_t launch_shared_bytes(const struct launch *l) {
                              : (size_t)p->static_shared_bytes;
 }
 
+size_t launch_reserved_shared_at(const struct launch *l) {
+    enum { ALIGNMENT = 128 };
+    return (launch_shared_bytes(l) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+static size_t all_shared_bytes(const struct launch *l) {
+    return l->program->reserved_shared ? launch_reserved_shared_at(l) + RESERVED_SHARED_BYTES
+                                       : launch_shared_bytes(l);
+}
+
 /* ---- variables of the module, in global memory ---- */
 
 /* A pointer to a function is where the module describes it. */
@@ -123,7 +133,7 @@ static struct gemm_launch simulated(const struct launch *l) {
                                 .grid = count(l->grid),
                                 .cluster = count(l->cluster),
                                 .threads = count(l->block),
-                                .smem_bytes = launch_shared_bytes(l)};
+                                .smem_bytes = all_shared_bytes(l)};
 }
 
 /* What the simulator looks up while `l` is under way, and what was there before. */

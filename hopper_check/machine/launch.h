@@ -14,6 +14,9 @@ enum { BRANCH_LIMIT = 100000000, STEP_LIMIT = 1000000000 };
 bool launch_acceptable(const struct launch *launch);
 /* Bytes of shared memory of a CTA. */
 size_t launch_shared_bytes(const struct launch *launch);
+/* Behind them, where the kernel asks for it, the system's own begin. */
+enum { RESERVED_SHARED_BYTES = 1024 };
+size_t launch_reserved_shared_at(const struct launch *launch);
 /* The module's variables get their memory and what they begin with, and lose it. A launch does both
  * unless it keeps them. False after a message. */
 bool launch_place_variables(const struct ptx_module *module);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hopper/thread.h"
+#include "machine/launch.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/core/shared_memory.h"
@@ -33,6 +34,15 @@ static struct three unpacked(int index, struct three extent) {
 
 static uint32_t part(struct three v, int i) {
     return (uint32_t)(i == 0 ? v.x : i == 1 ? v.y : v.z);
+}
+
+/* The second half is what cooperative groups synchronize in. */
+static uint64_t reserved_shared(enum special s, const struct sim_thread *t) {
+    const uint64_t begin = ((uint64_t)t->cta->rank << SHARED_RANK_SHIFT) + SHARED_BASE +
+                           launch_reserved_shared_at(launch_running);
+    return begin + (s == SPECIAL_RESERVED_1     ? RESERVED_SHARED_BYTES / 2
+                    : s == SPECIAL_RESERVED_END ? RESERVED_SHARED_BYTES
+                                                : 0);
 }
 
 /* CTAs are numbered cluster by cluster. */
@@ -87,7 +97,14 @@ static uint64_t special_value(enum special s, const struct sim_thread *t) {
     case SPECIAL_GRID_BARRIER_LOW:
         return (uint32_t)(uintptr_t)l->grid_barrier;
     case SPECIAL_TOTAL_SMEM_SIZE:
-        return sim.launch->smem_bytes;
+        return launch_shared_bytes(l);
+    case SPECIAL_RESERVED_SIZE:
+        return RESERVED_SHARED_BYTES;
+    case SPECIAL_RESERVED_BEGIN:
+    case SPECIAL_RESERVED_0:
+    case SPECIAL_RESERVED_1:
+    case SPECIAL_RESERVED_END:
+        return reserved_shared(s, t);
     default:
         return 0;
     }

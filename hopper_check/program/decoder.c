@@ -131,8 +131,10 @@ static int symbol(struct decoder *d, const struct ptx_operand *operand, int byte
 
 static int special(struct decoder *d, const struct ptx_operand *operand, int bytes) {
     for (int i = 0; i < SPECIALS; ++i)
-        if (!strcmp(special_names[i], operand->name))
+        if (!strcmp(special_names[i], operand->name)) {
+            d->kernel->reserved_shared |= i >= SPECIAL_RESERVED_BEGIN;
             return preset(d, (enum special)i, 0, bytes, NULL);
+        }
     if (!strncmp(operand->name, "envreg", 6)) return constant(d, 0, bytes); /* the driver's */
     refuse(d, "it reads a special register that is not modelled");
     return 0;

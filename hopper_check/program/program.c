@@ -51,6 +51,11 @@ const char *const special_names[SPECIALS] = {
     [SPECIAL_TOTAL_SMEM_SIZE] = "total_smem_size",
     [SPECIAL_GRID_BARRIER_HIGH] = "envreg1",
     [SPECIAL_GRID_BARRIER_LOW] = "envreg2",
+    [SPECIAL_RESERVED_BEGIN] = "reserved_smem_offset_begin",
+    [SPECIAL_RESERVED_END] = "reserved_smem_offset_end",
+    [SPECIAL_RESERVED_SIZE] = "reserved_smem_offset_cap",
+    [SPECIAL_RESERVED_0] = "reserved_smem_offset_0",
+    [SPECIAL_RESERVED_1] = "reserved_smem_offset_1",
 };
 
 /* ---- memory ---- */

@@ -48,6 +48,11 @@ enum special {
     SPECIAL_TOTAL_SMEM_SIZE,
     SPECIAL_GRID_BARRIER_HIGH, /* where cooperative groups have a grid's barrier */
     SPECIAL_GRID_BARRIER_LOW,
+    SPECIAL_RESERVED_BEGIN, /* shared memory of the system's */
+    SPECIAL_RESERVED_END,
+    SPECIAL_RESERVED_SIZE,
+    SPECIAL_RESERVED_0,
+    SPECIAL_RESERVED_1,
     SPECIALS,
     SPECIAL_PARAM = SPECIALS, /* the address of a parameter */
     SPECIAL_LOCAL,            /* of a variable in local memory */
@@ -81,6 +86,7 @@ struct program {
     struct preset *preset;
     int presets;
     int local_bytes, static_shared_bytes, static_shared_align;
+    bool reserved_shared; /* of a kernel: it asks where the system has shared memory of its own */
     bool dynamic_shared;
     int dynamic_shared_offset;
     struct refusal *refusal;

@@ -5,6 +5,7 @@
 #include "runtime/device.h"
 #include "runtime/errors.h"
 #include "runtime/session.h"
+#include "semantics/heap.h"
 
 cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, cudaSuccess; }
 cudaError_t cudaGetDevice(int *device) { return *device = 0, cudaSuccess; }
@@ -20,12 +21,12 @@ cudaError_t cudaDeviceReset(void) { return cudaSuccess; }
 cudaError_t cudaDeviceSynchronize(void) { return errors_note(errors_lost()); }
 cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) {
-    (void)limit, (void)value;
+    if (limit == cudaLimitMallocHeapSize) heap_set_limit(value);
     return cudaSuccess;
 }
 cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit) {
-    (void)limit;
-    return *value = 0, cudaSuccess;
+    *value = limit == cudaLimitMallocHeapSize ? heap_limit() : 0;
+    return cudaSuccess;
 }
 cudaError_t cudaGetDeviceFlags(unsigned *flags) { return *flags = 0, cudaSuccess; }
 cudaError_t cudaDeviceGetPCIBusId(char *id, int size, int device) {

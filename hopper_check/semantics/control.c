@@ -8,6 +8,7 @@
 #include "hopper/registers.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
+#include "semantics/heap.h"
 #include "semantics/print.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
@@ -159,6 +160,26 @@ static void print(const struct operation *op, struct frame *frame) {
     if (op->listed > 2) memcpy(frame->local + op->list[2], &count, sizeof count);
 }
 
+/* ---- malloc, free ---- */
+
+static void heap_malloc(const struct operation *op, struct frame *frame) {
+    uint64_t bytes;
+    bool exhausted;
+    memcpy(&bytes, frame->local + op->list[0], sizeof bytes);
+    const void *const block = heap_alloc(bytes, &exhausted);
+    if (exhausted) thread_not_modelled(op, "malloc gives no memory that has been freed before");
+    memcpy(frame->local + op->list[1], &block, sizeof block);
+}
+
+static void heap_release(const struct operation *op, struct frame *frame) {
+    void *block;
+    memcpy(&block, frame->local + op->list[0], sizeof block);
+    if (block && !heap_free(block))
+        sim_fatal("bad-free", NULL,
+                  "frees %p, which no malloc of a kernel has given, or which is free already",
+                  block);
+}
+
 static void decode_call(struct decoder *d) {
     const struct ptx_operand *o = d->source->operand, *results = NULL;
     int left = d->source->operands;
@@ -190,6 +211,14 @@ static void decode_call(struct decoder *d) {
         for (int i = 0; i < 2; ++i)
             d->op->list[i] = passed(d, &parameters->part[i]);
         if (results) d->op->list[2] = passed(d, &results->part[0]);
+    } else if (!strcmp(o->name, "malloc") && parameters && parameters->parts == 1 && results) {
+        pass(d, results, parameters);
+        d->op->flow = FLOW_UNIT;
+        d->op->run = heap_malloc;
+    } else if (!strcmp(o->name, "free") && parameters && parameters->parts == 1 && !results) {
+        pass(d, results, parameters);
+        d->op->flow = FLOW_UNIT;
+        d->op->run = heap_release;
     } else {
         refuse(d, "it calls a function that is not in this module");
     }

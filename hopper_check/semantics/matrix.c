@@ -10,6 +10,7 @@
 #include "program/instructions.h"
 #include "semantics/address.h"
 #include "semantics/mma.h"
+#include "sim/core/collective.h"
 
 enum { FRAGMENT = 4 };
 
@@ -87,6 +88,10 @@ static void mma(const struct operation *op, struct frame *frame) {
 
 static void decode_mma(struct decoder *d) {
     static const char *const types[] = {"f16", "bf16", NULL};
+    if (d->words > 6 && !strcmp(d->word[6], "f64")) {
+        decode_mma_f64(d);
+        return;
+    }
     if (!d->words || strcmp(d->word[d->words - 1], "f32") != 0 || d->words < 4 ||
         strcmp(d->word[3], "m16n8k16") != 0) {
         decode_other_mma(d);
@@ -120,10 +125,43 @@ static void decode_mma(struct decoder *d) {
     d->op->run = mma;
 }
 
+/* ---- movmatrix.sync.aligned.m8n8.trans.b16 d, a ---- */
+
+/* Lane 4 i + j holds the elements 2 j and 2 j + 1 of row i, in *operand. */
+static bool transpose(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+    uint16_t element[8][8];
+    (void)warp;
+    for (int lane = 0; lane < WARP_SIZE; ++lane)
+        memcpy(&element[lane / 4][lane % 4 * 2], operand[lane], sizeof(uint32_t));
+    for (int lane = 0; lane < WARP_SIZE; ++lane) {
+        const uint16_t pair[] = {element[lane % 4 * 2][lane / 4],
+                                 element[lane % 4 * 2 + 1][lane / 4]};
+        memcpy(operand[lane], pair, sizeof pair);
+    }
+    return true;
+}
+
+static void movmatrix(const struct operation *op, struct frame *frame) {
+    uint32_t pair = VALUE(reg_u32, 1);
+    if (sim_thread()->warp->lanes != UINT32_MAX)
+        thread_not_modelled(op, "a warp of fewer than 32 threads");
+    sim_warp_collective("movmatrix", &pair, transpose);
+    VALUE(reg_u32, 0) = pair;
+}
+
+static void decode_movmatrix(struct decoder *d) {
+    static const char *const words[] = {"sync", "aligned", "m8n8", "trans", "b16"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; ++i)
+        require(d, words[i]);
+    d->op->run = movmatrix;
+    take_operands(d, "ww");
+}
+
 #define MATRIX "Warp Level Matrix Instructions: "
 static const struct family families[] = {
     {"ldmatrix", decode_ldmatrix, MODELLED, MATRIX "ldmatrix"},
     {"stmatrix", decode_stmatrix, MODELLED, MATRIX "stmatrix"},
+    {"movmatrix", decode_movmatrix, MODELLED, MATRIX "movmatrix"},
     {"mma.sync.aligned", decode_mma, MODELLED,
      MATRIX "mma.sync; real sums but those of m16n8k16 to fp32 approximate"},
 };

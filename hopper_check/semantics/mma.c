@@ -152,12 +152,30 @@ static void run(const struct operation *op, struct frame *frame) {
         VALUE_AT(reg_u32, op->list[i]) = c.d[i];
 }
 
+void take_fragments(struct decoder *d, const int counts[4], char letter) {
+    need_operands(d, 4, 4);
+    if (d->why) return;
+    int *const all = arena_alloc(
+        &d->module->arena, (size_t)(counts[0] + counts[1] + counts[2] + counts[3]) * sizeof *all);
+    int used = 0;
+    for (int i = 0; i < 4 && !d->why; ++i) {
+        take_list(d, &d->source->operand[i], letter, i == 0);
+        if (d->op->listed != counts[i]) {
+            refuse(d, "a fragment has another length than the shape says");
+            return;
+        }
+        memcpy(all + used, d->op->list, (size_t)counts[i] * sizeof *all);
+        used += counts[i];
+    }
+    d->op->list = all;
+    d->op->listed = used;
+}
+
 void decode_other_mma(struct decoder *d) {
     static const struct {
         const char *name;
         int k;
     } shapes[] = {{"m16n8k4", 4}, {"m16n8k8", 8}, {"m16n8k16", 16}, {"m16n8k32", 32}};
-    const struct ptx_operand *const o = d->source->operand;
     int k = 0;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes && !k; ++i)
         if (take(d, shapes[i].name)) k = shapes[i].k;
@@ -176,22 +194,8 @@ void decode_other_mma(struct decoder *d) {
         integers != (sum == SUM_S32) || integers != (b == S8 || b == U8) ||
         (mma_element_bits[a] != 8 && a != b))
         refuse(d, "this shape, or these types, are not modelled");
-    need_operands(d, 4, 4);
-    if (d->why) return;
     const int counts[] = {sum == SUM_F16 ? 2 : 4, words, words / A_ROWS, sum == SUM_F16 ? 2 : 4};
-    int *const all = arena_alloc(&d->module->arena, 16 * sizeof *all);
-    int used = 0;
-    for (int i = 0; i < 4 && !d->why; ++i) {
-        take_list(d, &o[i], 'w', i == 0);
-        if (d->op->listed != counts[i]) {
-            refuse(d, "a fragment has another length than the shape says");
-            return;
-        }
-        memcpy(all + used, d->op->list, (size_t)counts[i] * sizeof *all);
-        used += counts[i];
-    }
-    d->op->list = all;
-    d->op->listed = used;
+    take_fragments(d, counts, 'w');
     d->op->option[OPTION_K] = k;
     d->op->option[OPTION_A] = a;
     d->op->option[OPTION_B] = b;

@@ -21,6 +21,10 @@ uint32_t mma_sum(struct mma_types types, int k, const uint32_t *a, const uint32_
 uint32_t mma_f32_of(uint32_t half);
 uint32_t mma_f16_of(uint32_t bits);
 
+/* The lists of D, A, B and C, one behind the other, of so many registers each. */
+void take_fragments(struct decoder *d, const int counts[4], char letter);
+
 void decode_other_mma(struct decoder *d);
+void decode_mma_f64(struct decoder *d);
 
 #endif

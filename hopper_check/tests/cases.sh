@@ -547,6 +547,44 @@ try 0 '7 1.50!' "$one" '
     ld.param.b32 %r3, [c]; }
     is u32 %r3 2'
 try 4 'bytes deep' "$one" 'call again;'
+# The kernels' heap.
+heap() {
+    try "$1" "$2" "$one" "
+    { .param .b64 a; .param .b64 b;
+    st.param.b64 [a], 24;
+    call.uni (b), malloc, (a);
+    ld.param.b64 %d1, [b]; }
+    st.global.u32 [%d1+20], 3;
+    ld.u32 %r3, [%d1+20];
+    is u32 %r3 3
+    $3
+    { .param .b64 a;
+    st.param.b64 [a], %d1;
+    call.uni free, (a); }
+    $4"
+}
+heap 0 clean '' ''
+heap 4 bad-free 'add.u64 %d1, %d1, 8;' ''
+heap 4 bad-free '' '{ .param .b64 a;
+    st.param.b64 [a], %d1;
+    call.uni free, (a); }'
+
+# Shared memory of the system's, of either CTA of a cluster, and behind the kernel's own.
+try 0 clean "$pair" '
+    mov.u32 %r3, %reserved_smem_offset_begin;
+    mov.u32 %r4, %reserved_smem_offset_end;
+    mov.u32 %r5, %reserved_smem_offset_cap;
+    sub.u32 %r4, %r4, %r3;
+    is u32 %r4 %r5
+    add.u32 %r4, %r1, 8191;
+    setp.le.u32 %p1, %r3, %r4; @%p1 trap;
+    mov.u32 %r3, %reserved_smem_offset_1;
+    mad.lo.u32 %r3, %r0, 4, %r3;
+    st.shared.u32 [%r3+128], %r0;
+    ld.shared.u32 %r4, [%r3+128];
+    is u32 %r4 %r0'
+try 4 shared-bounds "$one" 'mov.u32 %r3, %reserved_smem_offset_end; st.shared.u32 [%r3], 1;'
+
 # Through a pointer: the function's address from an instruction, and from a variable.
 pointer() {
     try "$1" "$2" "$one" "
@@ -602,6 +640,21 @@ try 0 clean "$one" '
     st.global.b128 [%d0], %q0;
     ld.global.u32 %r3, [%d0+8];
     is u32 %r3 1'
+try 0 clean "$two" '
+    .reg .b128 %q<4>;
+    mov.b64 %d1, 5; mov.b64 %d2, 7;
+    mov.b128 %q1, {%d1, %d2}; mov.b128 %q2, {%d2, %d1};
+    @%p0 st.shared.b128 [%r1], %q1;
+    bar.sync 0;
+    @%p0 atom.acq_rel.gpu.global.exch.b128 %q3, [%d0], %q2;
+    bar.sync 0;
+    atom.global.cas.b128 %q3, [%d0], %q2, %q1;
+    atom.shared.cas.b128 %q0, [%r1], %q2, %q1;
+    mov.b128 {%d3, %d4}, %q0;
+    is b64 %d3 5
+    bar.sync 0;
+    ld.global.b64 %d3, [%d0];
+    is b64 %d3 5'
 try 0 clean "$pair" '
     mapa.shared::cluster.u32 %r3, %r1, 1;
     getctarank.shared::cluster.u32 %r4, %r3;

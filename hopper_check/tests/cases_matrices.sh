@@ -45,6 +45,54 @@ try 0 clean "$warp" '
     mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f2, %f3, %f4, %f5}, {%r3, %r3, %r3,
         %r3}, {%r3, %r3}, {%f1, %f1, %f1, %f1};
     is f32 %f5 0f41100000'
+# Row i, column j of a matrix in registers is 8 i + j: transposed, 8 j + i.
+try 0 clean "$warp" '
+    shr.u32 %r3, %r0, 2; and.b32 %r4, %r0, 3;
+    mul.lo.u32 %r5, %r0, 0x20002; add.u32 %r5, %r5, 0x10000;
+    movmatrix.sync.aligned.m8n8.trans.b16 %r6, %r5;
+    mul.lo.u32 %r7, %r4, 0x100010; mul.lo.u32 %r8, %r3, 0x10001; add.u32 %r7, %r7, %r8;
+    add.u32 %r7, %r7, 0x80000;
+    is b32 %r6 %r7'
+
+# fp64: A is (row, k) -> row + 32 k, B is (k, column) -> 2^column for k = 0, 1 for k = 3, else 0. D
+# is then row 2^column + (row + 96) + C.
+# doubles SHAPE REGISTERS-OF-A REGISTERS-OF-B REGISTERS-OF-D ROW-OF-A(i) K-OF-A(i)
+doubles() {
+    a='' b='' c='' fill='' compare=''
+    for i in $(seq 0 $(($2 - 1))); do
+        a="$a${a:+, }%g$((10 + i))"
+        fill="$fill add.u32 %r5, %r3, $((8 * (i % $5)));
+            mad.lo.u32 %r5, %r4, 32, %r5; add.u32 %r5, %r5, $((128 * (i / $5)));
+            cvt.rn.f64.u32 %g$((10 + i)), %r5;"
+    done
+    for i in $(seq 0 $(($3 - 1))); do
+        b="$b${b:+, }%g$((20 + i))"
+        fill="$fill mov.f64 %g$((20 + i)), 0d0000000000000000;"
+    done
+    for i in $(seq 0 $(($4 - 1))); do
+        c="$c${c:+, }%g$((30 + i))"
+        fill="$fill mov.f64 %g$((30 + i)), 0d3fe0000000000000;"
+        compare="$compare
+            add.u32 %r5, %r3, $((8 * (i / 2)));
+            shl.b32 %r6, %r4, 1; add.u32 %r6, %r6, $((i % 2)); shl.b32 %r6, %r5, %r6;
+            add.u32 %r6, %r6, %r5; add.u32 %r6, %r6, 96;
+            cvt.rn.f64.u32 %g1, %r6; add.f64 %g1, %g1, 0d3fe0000000000000;
+            is f64 %g$((30 + i)) %g1"
+    done
+    try 0 clean "$warp" "
+        shr.u32 %r3, %r0, 2; and.b32 %r4, %r0, 3;
+        $fill
+        shl.b32 %r5, 1, %r3; cvt.rn.f64.u32 %g1, %r5;
+        setp.eq.u32 %p1, %r4, 0; @%p1 mov.f64 %g20, %g1;
+        setp.eq.u32 %p1, %r4, 3; @%p1 mov.f64 %g20, 0d3ff0000000000000;
+        mma.sync.aligned.$1.row.col.f64.f64.f64.f64.rz {$c}, {$a}, {$b}, {$c};
+        $compare"
+}
+doubles m8n8k4 1 1 2 1
+doubles m16n8k4 2 1 4 2
+doubles m16n8k8 4 2 4 2
+doubles m16n8k16 8 4 4 2
+
 # ---- wgmma ----
 # Of ones: operands of 2560 bytes without a swizzle.
 # multiply CODE TEXT TYPES SHAPE ONES OPTIONS SUMS RESULT

@@ -25,6 +25,8 @@ head='.version 8.4
     ret;
 }
 .global .align 8 .u64 functions[2] = {again, twice};
+.extern .func (.param .b64 block) malloc(.param .b64 bytes);
+.extern .func free(.param .b64 block);
 .extern .func (.param .b32 result) vprintf(.param .b64 text, .param .b64 values);
 .visible .entry k(.param .u64 y, .param .align 64 .b8 map[128])
 {
@@ -33,7 +35,7 @@ head='.version 8.4
     .reg .b32 %r<40>;
     .reg .b64 %d<20>;
     .reg .f32 %f<10>;
-    .reg .f64 %g<10>;
+    .reg .f64 %g<40>;
     .shared .align 1024 .b8 s[8192];
     mov.u32 %r0, %tid.x;
     mov.u32 %r1, s;

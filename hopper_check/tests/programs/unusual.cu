@@ -1,5 +1,6 @@
 // unusual.cu: right, and not what a GEMM looks like: cooperative groups, cuda::pipeline,
-// cuda::barrier, atomics of several kinds, warps that exchange registers, a flag between CTAs.
+// cuda::barrier, atomics of several kinds, warps that exchange registers, a flag between CTAs, tiles
+// of two warps, which meet in the system's shared memory, and a list in memory of malloc.
 #include <cstdio>
 
 #include <cooperative_groups.h>
@@ -97,8 +98,40 @@ __global__ void whole_grid(const int *in, int *part, int *sum) {
     if (grid.thread_rank() == N - 1) *sum *= 2;
 }
 
+__global__ void wide_tiles(const int *in, int *sum) {
+    const auto block = cg::this_thread_block();
+    const auto tile = cg::tiled_partition<64>(block);
+    __shared__ int mine[THREADS];
+    mine[threadIdx.x] = in[blockIdx.x * THREADS + threadIdx.x];
+    for (int half = 32; half > 0; half /= 2) {
+        tile.sync();
+        if ((int)tile.thread_rank() < half) mine[threadIdx.x] += mine[threadIdx.x + half];
+    }
+    if (tile.thread_rank() == 0) atomicAdd(sum, mine[threadIdx.x]);
+}
+
+struct node {
+    int value;
+    node *next;
+};
+
+__global__ void push(const int *in, node **list) {
+    node *const n = (node *)malloc(sizeof(node));
+    n->value = in[blockIdx.x * THREADS + threadIdx.x];
+    n->next = (node *)atomicExch((unsigned long long *)list, (unsigned long long)n);
+}
+
+__global__ void pop(node **list, int *sum) {
+    for (node *n = *list, *next; n; n = next) {
+        *sum += n->value;
+        next = n->next;
+        free(n);
+    }
+    if (malloc((size_t)1 << 40)) __trap();
+}
+
 int main() {
-    int *in, *sum, *part, *counter, host[N], wanted = 0, found[5] = {};
+    int *in, *sum, *part, *counter, host[N], wanted = 0, found[7] = {};
     for (int i = 0; i < N; ++i)
         wanted += host[i] = i * i % 17;
     cudaMalloc(&in, sizeof host);
@@ -120,11 +153,17 @@ int main() {
                                     arguments, 0, nullptr) != cudaErrorCooperativeLaunchTooLarge)
         return 2;
     cudaGetLastError();
+    node **list;
+    cudaMalloc(&list, sizeof *list);
+    cudaMemset(list, 0, sizeof *list);
+    wide_tiles<<<N / THREADS, THREADS>>>(in, sum + 5);
+    push<<<N / THREADS, THREADS>>>(in, list);
+    pop<<<1, 1>>>(list, sum + 6);
     cudaMemcpy(found, sum, sizeof found, cudaMemcpyDeviceToHost);
     wanted *= 2;
-    for (int i = 0; i < 4; ++i)
-        found[i] *= 2;
-    for (int i = 0; i < 5; ++i)
+    for (int i = 0; i < 7; ++i)
+        if (i != 4) found[i] *= 2; // that one is twice the sum already
+    for (int i = 0; i < 7; ++i)
         if (found[i] != wanted) return printf("sum %d is %d and not %d\n", i, found[i], wanted), 1;
     return printf("right\n"), cudaGetLastError() != cudaSuccess;
 }
