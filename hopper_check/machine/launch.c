@@ -90,7 +90,8 @@ static bool place_symbols(const struct ptx_module *m, const struct ptx_variable 
                     v->name, v->symbols[i].symbol);
             return false;
         }
-        memcpy((char *)v->memory + v->symbols[i].offset, &of->memory, sizeof of->memory);
+        const char *const address = (const char *)of->memory + v->symbols[i].plus;
+        memcpy((char *)v->memory + v->symbols[i].offset, &address, sizeof address);
     }
     return true;
 }

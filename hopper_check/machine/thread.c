@@ -98,6 +98,12 @@ static uint64_t special_value(enum special s, const struct sim_thread *t) {
         return (uint32_t)(uintptr_t)l->grid_barrier;
     case SPECIAL_TOTAL_SMEM_SIZE:
         return launch_shared_bytes(l);
+    case SPECIAL_AGGR_SMEM_SIZE:
+        return launch_reserved_shared_at(l) + RESERVED_SHARED_BYTES;
+    case SPECIAL_GRIDID:
+        return (uint64_t)t->cta->launch;
+    case SPECIAL_IS_EXPLICIT_CLUSTER:
+        return ctas > 1 || l->program->function->cluster[0] > 0;
     case SPECIAL_RESERVED_SIZE:
         return RESERVED_SHARED_BYTES;
     case SPECIAL_RESERVED_BEGIN:

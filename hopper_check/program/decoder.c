@@ -135,7 +135,11 @@ static int special(struct decoder *d, const struct ptx_operand *operand, int byt
             d->kernel->reserved_shared |= i >= SPECIAL_RESERVED_BEGIN;
             return preset(d, (enum special)i, 0, bytes, NULL);
         }
-    if (!strncmp(operand->name, "envreg", 6)) return constant(d, 0, bytes); /* the driver's */
+    /* The driver's, counters of performance, and the fourth element of a vector of three. */
+    const size_t length = strlen(operand->name);
+    if (!strncmp(operand->name, "envreg", 6) || !strncmp(operand->name, "pm", 2) ||
+        (length > 2 && !strcmp(operand->name + length - 2, ".w")))
+        return constant(d, 0, bytes);
     refuse(d, "it reads a special register that is not modelled");
     return 0;
 }

@@ -48,6 +48,9 @@ enum special {
     SPECIAL_TOTAL_SMEM_SIZE,
     SPECIAL_GRID_BARRIER_HIGH, /* where cooperative groups have a grid's barrier */
     SPECIAL_GRID_BARRIER_LOW,
+    SPECIAL_AGGR_SMEM_SIZE,
+    SPECIAL_GRIDID,
+    SPECIAL_IS_EXPLICIT_CLUSTER,
     SPECIAL_RESERVED_BEGIN, /* shared memory of the system's */
     SPECIAL_RESERVED_END,
     SPECIAL_RESERVED_SIZE,

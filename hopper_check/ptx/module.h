@@ -34,7 +34,8 @@ struct ptx_place {
 
 struct ptx_initializer {
     size_t offset;
-    const char *symbol; /* whose address stands here */
+    const char *symbol; /* whose address stands here, */
+    int64_t plus;       /* and that is added to it */
 };
 
 struct ptx_variable {

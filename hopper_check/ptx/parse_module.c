@@ -161,6 +161,26 @@ static void parse_version(struct parser *p) {
     parse_advance(p);
 }
 
+/* .alias name, function: another name of a function that is defined in front of it. */
+static void parse_alias(struct parser *p) {
+    struct ptx_module *const m = p->module;
+    const char *const name = parse_word(p, "a function's name");
+    parse_expect(p, ",");
+    const char *const of = parse_word(p, "a function's name");
+    const struct ptx_function *found = NULL;
+    for (int i = 0; i < m->functions; ++i)
+        if (m->function[i].defined && !strcmp(m->function[i].name, of)) found = &m->function[i];
+    if (!found) parse_fail(p, "there is no function %s", of);
+    struct ptx_function alias = *found;
+    alias.name = name;
+    for (int i = 0; i < m->functions; ++i)
+        if (!strcmp(m->function[i].name, name)) {
+            m->function[i] = alias;
+            return;
+        }
+    *ARENA_PUSH(&m->arena, m->function, m->functions) = alias;
+}
+
 static void parse_directive(struct parser *p) {
     enum ptx_space space;
     bool external = false;
@@ -177,6 +197,8 @@ static void parse_directive(struct parser *p) {
         locations_file(&p->locations, &p->module->arena, number, parse_string(p));
         while (parse_accept(p, ","))
             parse_integer(p, "a time or size");
+    } else if (parse_accept(p, ".alias")) {
+        parse_alias(p);
     } else if (parse_accept(p, ".section")) {
         parse_section(p);
     } else {

@@ -8,7 +8,7 @@ static void add_part(struct parser *p, struct ptx_operand *to, struct ptx_operan
 }
 
 /* + 16, -16 or +-16 */
-static int64_t parse_offset(struct parser *p) {
+int64_t parse_offset(struct parser *p) {
     const bool plus = parse_accept(p, "+");
     if (!plus && p->token.kind != TOKEN_INTEGER) return 0;
     return (int64_t)parse_integer(p, "an offset");
@@ -22,7 +22,7 @@ static struct ptx_operand parse_list(struct parser *p, enum ptx_operand_kind kin
         if (kind == OPERAND_ADDRESS && list.parts == 1) list.offset = parse_offset(p);
         if (!parse_accept(p, ",") && !token_is(&p->token, end)) parse_fail(p, "'%s' expected", end);
     }
-    if (!list.parts) parse_fail(p, "an empty operand");
+    if (!list.parts && *end != ')') parse_fail(p, "an empty operand"); /* a call without any */
     return list;
 }
 

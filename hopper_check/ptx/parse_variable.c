@@ -37,7 +37,8 @@ bool parse_space(const struct token *token, enum ptx_space *space) {
     return false;
 }
 
-/* One element of an initializer: a number, or the address of a symbol, also as generic(symbol). */
+/* One element of an initializer: a number, or the address of a symbol, also as generic(symbol), with
+ * an offset. */
 static void parse_element(struct parser *p, struct ptx_variable *v, size_t at) {
     uint64_t bits = p->token.bits;
     if (p->token.kind == TOKEN_WORD) {
@@ -47,7 +48,7 @@ static void parse_element(struct parser *p, struct ptx_variable *v, size_t at) {
             parse_expect(p, ")");
         }
         *ARENA_PUSH(&p->module->arena, v->symbols, v->symbol_count) =
-            (struct ptx_initializer){at, symbol};
+            (struct ptx_initializer){at, symbol, parse_offset(p)};
         return;
     }
     if (p->token.kind != TOKEN_INTEGER && p->token.kind != TOKEN_F32 && p->token.kind != TOKEN_F64)
@@ -90,6 +91,10 @@ struct ptx_variable parse_variable(struct parser *p, enum ptx_space space) {
         } else if (ptx_type_of(p->token.text + 1, p->token.length - 1, &v.type)) {
             typed = true;
             parse_advance(p);
+        } else if (parse_accept(p, ".texref") || parse_accept(p, ".samplerref") ||
+                   parse_accept(p, ".surfref")) { /* no instruction that uses it is modelled */
+            v.type = (struct ptx_type){KIND_BITS, 8};
+            typed = true;
         } else if (parse_accept(p, ".ptr") || parse_accept(p, ".managed")) {
             enum ptx_space of;
             if (parse_space(&p->token, &of)) parse_advance(p);

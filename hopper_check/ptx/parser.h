@@ -51,6 +51,8 @@ bool parse_space(const struct token *token, enum ptx_space *space);
 
 /* The body behind its `{`, and the `}`. parse_body.c */
 void parse_body(struct parser *p, struct ptx_function *function);
+/* + 16, or nothing. parse_operand.c */
+int64_t parse_offset(struct parser *p);
 /* An operand of an instruction. parse_operand.c */
 struct ptx_operand parse_operand(struct parser *p);
 /* The index of what is called `text` here, in the scope that is open or one around it; < 0: nothing

@@ -121,6 +121,11 @@ static void mapa_window(const struct operation *op, struct frame *frame) {
                                                                        << SHARED_RANK_SHIFT;
 }
 
+static void mapa_wide_window(const struct operation *op, struct frame *frame) {
+    VALUE(reg_u64, 0) = (VALUE(reg_u64, 1) & SHARED_OFFSET_MASK) | (uint64_t)VALUE(reg_u32, 2)
+                                                                       << SHARED_RANK_SHIFT;
+}
+
 static void mapa_generic(const struct operation *op, struct frame *frame) {
     const uint64_t a = VALUE(reg_u64, 1);
     const struct sim_cluster *const cluster = sim_thread()->cta->cluster;
@@ -143,21 +148,32 @@ static void rank_generic(const struct operation *op, struct frame *frame) {
 static void decode_rank(struct decoder *d) {
     const bool window = take(d, "shared::cluster"), wide = take(d, "u64");
     if (!wide) require(d, "u32");
-    if (window == wide) refuse(d, "this form of it is not modelled");
+    if (!window && !wide) refuse(d, "this form of it is not modelled");
     d->op->run = window ? rank_window : rank_generic;
-    take_operands(d, window ? "ww" : "wd");
+    take_operands(d, wide ? "wd" : "ww");
 }
 
 static void decode_mapa(struct decoder *d) {
     if (take(d, "shared::cluster")) {
-        require(d, "u32");
-        d->op->run = mapa_window;
-        take_operands(d, "www");
+        const bool wide = take(d, "u64");
+        if (!wide) require(d, "u32");
+        d->op->run = wide ? mapa_wide_window : mapa_window;
+        take_operands(d, wide ? "ddw" : "www");
     } else {
         require(d, "u64");
         d->op->run = mapa_generic;
         take_operands(d, "ddw");
     }
+}
+
+/* In a variable of the module in constant memory. */
+static bool is_constant(const struct frame *frame, uint64_t at) {
+    const struct ptx_module *const m = frame->program->module;
+    for (int i = 0; i < m->variables; ++i)
+        if (m->variable[i].space == SPACE_CONST &&
+            at - (uintptr_t)m->variable[i].memory < m->variable[i].bytes)
+            return true;
+    return false;
 }
 
 static void isspacep(const struct operation *op, struct frame *frame) {
@@ -166,7 +182,10 @@ static void isspacep(const struct operation *op, struct frame *frame) {
     bool is;
     switch (op->option[OPTION_SPACE]) {
     case STATE_GLOBAL:
-        is = !owner && !own_address(frame, a);
+        is = !owner && !own_address(frame, a) && !is_constant(frame, a);
+        break;
+    case STATE_CONST:
+        is = is_constant(frame, a);
         break;
     case STATE_SHARED:
     case STATE_SHARED_CTA:
@@ -184,7 +203,7 @@ static void isspacep(const struct operation *op, struct frame *frame) {
 
 static void decode_isspacep(struct decoder *d) {
     const int space = take_space(d);
-    if (space < 0 || space == STATE_CONST) refuse(d, "this space is not modelled");
+    if (space < 0) refuse(d, "this space is not modelled");
     d->op->option[OPTION_SPACE] = space;
     d->op->run = isspacep;
     take_operands(d, "pd");

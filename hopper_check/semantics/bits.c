@@ -182,6 +182,17 @@ PRMT_MODE(ecl, i > s ? i : s)
 PRMT_MODE(ecr, i < s ? i : s)
 PRMT_MODE(rc16, (s & 1) * 2 + i % 2)
 
+/* The place of the bit that is set, `offset` such bits away from the one at `base`. */
+static uint32_t find_nth_set(uint32_t mask, uint32_t base, int32_t offset) {
+    const int step = offset < 0 ? -1 : 1;
+    int64_t left = offset ? (int64_t)offset * step - 1 : 0;
+    if (base > 31 || (!offset && !(mask >> base & 1))) return UINT32_MAX;
+    for (int at = (int)base; at >= 0 && at < 32; at += step)
+        if (mask >> at & 1 && left-- == 0) return (uint32_t)at;
+    return UINT32_MAX;
+}
+DEFINE3(fns, u32, u32, find_nth_set(a, b, (int32_t)c))
+
 static const struct scalar bits[] = {
     {"shl.b16", shl_16, "hhw"},
     {"shl.b32", shl_32, "www"},
@@ -199,6 +210,7 @@ static const struct scalar bits[] = {
     {"shf.r.wrap.b32", shf_r_wrap, "wwww"},
     {"shf.l.clamp.b32", shf_l_clamp, "wwww"},
     {"shf.r.clamp.b32", shf_r_clamp, "wwww"},
+    {"fns.b32", fns, "wwww"},
     {"popc.b32", popc_32, "ww"},
     {"popc.b64", popc_64, "wd"},
     {"clz.b32", clz_32, "ww"},

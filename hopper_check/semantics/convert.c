@@ -14,6 +14,7 @@
 #include "sim/models/element_values.h"
 
 enum { OPTION_FROM, OPTION_TO, OPTION_ROUNDING, OPTION_SATURATE, OPTION_REGISTER, OPTION_FLUSH };
+enum { RELU = 2 }; /* in place of .sat: nothing below 0 */
 
 enum number { U8, S8, U16, S16, U32, S32, U64, S64, F16, BF16, F32, F64, NUMBERS };
 static const char *const number_names[] = {"u8",  "s8",  "u16",  "s16", "u32", "s32", "u64",
@@ -163,7 +164,10 @@ uint16_t element_rounded(double x, bool bf16, enum rounding how) {
 static void write_float(const struct operation *op, struct frame *frame, double x) {
     static const uint32_t nan32 = 0x7fffffff;
     const enum rounding how = (enum rounding)op->option[OPTION_ROUNDING];
-    if (op->option[OPTION_SATURATE]) x = saturated(x);
+    if (op->option[OPTION_SATURATE] == RELU)
+        x = x <= 0 ? 0 : x;
+    else if (op->option[OPTION_SATURATE])
+        x = saturated(x);
     switch ((enum number)op->option[OPTION_TO]) {
     case F16:
         VALUE(reg_u16, 0) = element_rounded(x, false, how);
@@ -232,11 +236,14 @@ static void decode_cvt(struct decoder *d) {
     const int rounding = whole < 0 ? take_one_of(d, float_roundings) : -1;
     const bool flush = take(d, "ftz");
     op->option[OPTION_SATURATE] = take(d, "sat");
+    if (take(d, "relu")) op->option[OPTION_SATURATE] = RELU;
     const int to = take_one_of(d, number_names), from = take_one_of(d, number_names);
     need_operands(d, 2, 2);
     if (to < 0 || from < 0) refuse(d, "this conversion is not modelled");
     if (d->why) return;
     const bool to_float = is_float((enum number)to), from_float = is_float((enum number)from);
+    if (op->option[OPTION_SATURATE] == RELU && (from != F32 || (to != F16 && to != BF16)))
+        refuse(d, "this conversion is not modelled");
     if (flush && to != F32 && from != F32)
         refuse(d, "there is no such instruction: nothing can be flushed");
     /* GPUs keep subnormals on the way to fp16, but for a rounding to whole numbers. */

@@ -49,32 +49,43 @@ F64(sqrt_f64, sqrt(A(f64)))
 F64(rcp_f64, 1.0 / A(f64))
 
 /* The other operand if one is a NaN; -0 is less than +0. */
-#define EXTREME(name, type, first)                                                                 \
+#define EXTREME(name, first)                                                                       \
     static void name(const struct operation *op, struct frame *frame) {                            \
-        const reg_##type a = A(type), b = B(type);                                                 \
-        if (isunordered(a, b)) nan_seen_##type(op, frame);                                         \
-        put_##type(op, frame, isnan(a) ? b : isnan(b) ? a : (first) ? a : b);                      \
+        const reg_f64 a = A(f64), b = B(f64);                                                      \
+        put_f64(op, frame, isnan(a) ? b : isnan(b) ? a : (first) ? a : b);                         \
     }
-EXTREME(min_f32, f32, a < b || (a == b && signbit(a)))
-EXTREME(max_f32, f32, a > b || (a == b && !signbit(a)))
-EXTREME(min_f64, f64, a < b || (a == b && signbit(a)))
-EXTREME(max_f64, f64, a > b || (a == b && !signbit(a)))
-#define EXTREME_NAN(name, first)                                                                   \
+EXTREME(min_f64, a < b || (a == b && signbit(a)))
+EXTREME(max_f64, a > b || (a == b && !signbit(a)))
+/* .NaN: a NaN if one of the operands is. .xorsign.abs: of their magnitudes, with the signs' product. */
+static void extreme_of(const struct operation *op, struct frame *frame, float a, float b,
+                       bool larger, bool nan, bool xorsign) {
+    const bool negative = (signbit(a) != 0) != (signbit(b) != 0);
+    if (isunordered(a, b)) nan_seen_f32(op, frame);
+    if (xorsign) {
+        a = fabsf(a);
+        b = fabsf(b);
+    }
+    const bool first = a == b ? (signbit(a) != 0) != larger : (a < b) != larger;
+    const float x = isnan(a) ? b : isnan(b) || first ? a : b;
+    put_f32(op, frame, nan && isunordered(a, b) ? (float)NAN : xorsign && negative ? -x : x);
+}
+#define EXTREME_OF(name, larger, flush, nan, xorsign)                                              \
     static void name(const struct operation *op, struct frame *frame) {                            \
         const float a = A(f32), b = B(f32);                                                        \
-        put_f32(op, frame, isunordered(a, b) ? (float)NAN : (first) ? a : b);                      \
+        extreme_of(op, frame, flush ? flushed(a) : a, flush ? flushed(b) : b, larger, nan,         \
+                   xorsign);                                                                       \
     }
-EXTREME_NAN(min_nan_f32, a < b || (a == b && signbit(a)))
-EXTREME_NAN(max_nan_f32, a > b || (a == b && !signbit(a)))
-
-#define EXTREME_FTZ(name, first)                                                                   \
-    static void name(const struct operation *op, struct frame *frame) {                            \
-        const float a = flushed(A(f32)), b = flushed(B(f32));                                      \
-        if (isunordered(a, b)) nan_seen_f32(op, frame);                                            \
-        put_f32(op, frame, isnan(a) ? b : isnan(b) ? a : (first) ? a : b);                         \
-    }
-EXTREME_FTZ(min_ftz, a < b || (a == b && signbit(a)))
-EXTREME_FTZ(max_ftz, a > b || (a == b && !signbit(a)))
+#define BOTH_EXTREMES(name, flush, nan, xorsign)                                                   \
+    EXTREME_OF(min_##name, false, flush, nan, xorsign)                                             \
+    EXTREME_OF(max_##name, true, flush, nan, xorsign)
+BOTH_EXTREMES(f32, false, false, false)
+BOTH_EXTREMES(nan, false, true, false)
+BOTH_EXTREMES(ftz, true, false, false)
+BOTH_EXTREMES(ftz_nan, true, true, false)
+BOTH_EXTREMES(xor, false, false, true)
+BOTH_EXTREMES(nan_xor, false, true, true)
+BOTH_EXTREMES(ftz_xor, true, false, true)
+BOTH_EXTREMES(ftz_nan_xor, true, true, true)
 
 F32(abs_f32, fabsf(A(f32)))
 F32(neg_f32, -A(f32))
@@ -83,6 +94,8 @@ F64(neg_f64, -A(f64))
 F32(copysign_f32, copysignf(B(f32), A(f32)))
 F64(copysign_f64, copysign(B(f64), A(f64)))
 
+#define EXTREME_ROWS(words, f)                                                                     \
+    {"min" words ".f32", min_##f, "fff"}, { "max" words ".f32", max_##f, "fff" }
 static const struct scalar floats[] = {
     {"add.f32", add_f32, "fff"},
     {"add.rn.f32", add_f32, "fff"},
@@ -104,8 +117,12 @@ static const struct scalar floats[] = {
     {"rcp.rn.f32", rcp_f32, "ff"},
     {"min.f32", min_f32, "fff"},
     {"max.f32", max_f32, "fff"},
-    {"min.NaN.f32", min_nan_f32, "fff"},
-    {"max.NaN.f32", max_nan_f32, "fff"},
+    EXTREME_ROWS(".NaN", nan),
+    EXTREME_ROWS(".ftz.NaN", ftz_nan),
+    EXTREME_ROWS(".xorsign.abs", xor),
+    EXTREME_ROWS(".NaN.xorsign.abs", nan_xor),
+    EXTREME_ROWS(".ftz.xorsign.abs", ftz_xor),
+    EXTREME_ROWS(".ftz.NaN.xorsign.abs", ftz_nan_xor),
     {"abs.f32", abs_f32, "ff"},
     {"neg.f32", neg_f32, "ff"},
     {"copysign.f32", copysign_f32, "fff"},

@@ -78,6 +78,17 @@ static uint16_t max_nan(uint16_t a, uint16_t b, uint16_t c, bool bf16) {
     return isunordered(element_value(a, bf16), element_value(b, bf16)) ? 0x7fff
                                                                        : extreme(a, b, bf16, true);
 }
+/* .xorsign.abs: of the operands' magnitudes, with the product of their signs. */
+#define XORSIGN(f)                                                                                 \
+    static uint16_t f##_xor(uint16_t a, uint16_t b, uint16_t c, bool bf16) {                       \
+        const uint16_t magnitude = f(a & 0x7fff, b & 0x7fff, c, bf16);                             \
+        const bool nan = isnan(element_value(magnitude, bf16));                                    \
+        return nan ? magnitude : magnitude | ((a ^ b) & 0x8000);                                   \
+    }
+XORSIGN(min)
+XORSIGN(max)
+XORSIGN(min_nan)
+XORSIGN(max_nan)
 static bool is_nan(uint16_t a, bool bf16) { return isnan(element_value(a, bf16)); }
 static uint16_t neg(uint16_t a, uint16_t b, uint16_t c, bool bf16) {
     (void)b, (void)c;
@@ -119,6 +130,14 @@ SATURATING(add)
 SATURATING(sub)
 SATURATING(mul)
 SATURATING(fma_)
+FLUSHING(min_xor)
+FLUSHING(max_xor)
+FLUSHING(min_nan_xor)
+FLUSHING(max_nan_xor)
+FLUSHING(add_sat)
+FLUSHING(sub_sat)
+FLUSHING(mul_sat)
+FLUSHING(fma__sat)
 
 /* Nearer to the exact value than the ISA demands. */
 static uint16_t ex2(uint16_t a, uint16_t b, uint16_t c, bool bf16) {
@@ -177,6 +196,18 @@ OF_F16(add_sat)
 OF_F16(sub_sat)
 OF_F16(mul_sat)
 OF_F16(fma__sat)
+ALL(min_xor)
+ALL(max_xor)
+ALL(min_nan_xor)
+ALL(max_nan_xor)
+OF_F16(min_xor_ftz)
+OF_F16(max_xor_ftz)
+OF_F16(min_nan_xor_ftz)
+OF_F16(max_nan_xor_ftz)
+OF_F16(add_sat_ftz)
+OF_F16(sub_sat_ftz)
+OF_F16(mul_sat_ftz)
+OF_F16(fma__sat_ftz)
 
 #define ROWS(opcode, f, h, w)                                                                      \
     {opcode ".f16", f##_f16, h}, {opcode ".bf16", f##_bf16, h}, {opcode ".f16x2", f##_f16x2, w}, { \
@@ -220,6 +251,21 @@ static const struct scalar halves[] = {
     ROWS_F16("mul.sat", mul_sat, "hhh", "www"),
     ROWS_F16("mul.rn.sat", mul_sat, "hhh", "www"),
     ROWS_F16("fma.rn.sat", fma__sat, "hhhh", "wwww"),
+    ROWS("min.xorsign.abs", min_xor, "hhh", "www"),
+    ROWS("max.xorsign.abs", max_xor, "hhh", "www"),
+    ROWS("min.NaN.xorsign.abs", min_nan_xor, "hhh", "www"),
+    ROWS("max.NaN.xorsign.abs", max_nan_xor, "hhh", "www"),
+    ROWS_F16("min.ftz.xorsign.abs", min_xor_ftz, "hhh", "www"),
+    ROWS_F16("max.ftz.xorsign.abs", max_xor_ftz, "hhh", "www"),
+    ROWS_F16("min.ftz.NaN.xorsign.abs", min_nan_xor_ftz, "hhh", "www"),
+    ROWS_F16("max.ftz.NaN.xorsign.abs", max_nan_xor_ftz, "hhh", "www"),
+    ROWS_F16("add.ftz.sat", add_sat_ftz, "hhh", "www"),
+    ROWS_F16("add.rn.ftz.sat", add_sat_ftz, "hhh", "www"),
+    ROWS_F16("sub.ftz.sat", sub_sat_ftz, "hhh", "www"),
+    ROWS_F16("sub.rn.ftz.sat", sub_sat_ftz, "hhh", "www"),
+    ROWS_F16("mul.ftz.sat", mul_sat_ftz, "hhh", "www"),
+    ROWS_F16("mul.rn.ftz.sat", mul_sat_ftz, "hhh", "www"),
+    ROWS_F16("fma.rn.ftz.sat", fma__sat_ftz, "hhhh", "wwww"),
 };
 const struct scalar_group half_group =
     SCALAR_GROUP("Half Precision Floating Point Instructions", MODELLED, halves);

@@ -21,6 +21,28 @@ FOR_BITS(DEFINE3, mad, (uint64_t)a *b + c)
 FOR_TYPES(DEFINE2, min, a < b ? a : b)
 FOR_TYPES(DEFINE2, max, a > b ? a : b)
 FOR_BITS(DEFINE1, neg, 0 - a)
+
+/* Of 16 bits, two at a time; .relu: nothing below 0. */
+#define PAIR(name, type, value)                                                                    \
+    static void name(const struct operation *op, struct frame *frame) {                            \
+        uint32_t result = 0;                                                                       \
+        for (int shift = 0; shift < 32; shift += 16) {                                             \
+            const reg_##type a = (reg_##type)(VALUE(reg_u32, 1) >> shift),                         \
+                             b = (reg_##type)(VALUE(reg_u32, 2) >> shift);                         \
+            result |= (uint32_t)(uint16_t)(value) << shift;                                        \
+        }                                                                                          \
+        VALUE(reg_u32, 0) = result;                                                                \
+    }
+#define NO_LESS_THAN_0(x) ((x) < 0 ? 0 : (x))
+PAIR(add_pair, u16, a + b)
+PAIR(min_pair_u, u16, a < b ? a : b)
+PAIR(max_pair_u, u16, a > b ? a : b)
+PAIR(min_pair_s, s16, a < b ? a : b)
+PAIR(max_pair_s, s16, a > b ? a : b)
+PAIR(min_pair_relu, s16, NO_LESS_THAN_0(a < b ? a : b))
+PAIR(max_pair_relu, s16, NO_LESS_THAN_0(a > b ? a : b))
+DEFINE2(min_relu, s32, s32, NO_LESS_THAN_0(a < b ? a : b))
+DEFINE2(max_relu, s32, s32, NO_LESS_THAN_0(a > b ? a : b))
 DEFINE1(abs_16, u16, s16, a < 0 ? 0u - (unsigned)a : (unsigned)a)
 DEFINE1(abs_32, u32, s32, a < 0 ? 0u - (unsigned)a : (unsigned)a)
 DEFINE1(abs_64, u64, s64, a < 0 ? 0 - (uint64_t)a : (uint64_t)a)
@@ -200,6 +222,18 @@ static const struct scalar integers[] = {
     TYPES("sad", sad_, "hhhh", "wwww", "dddd"),
     {"add.sat.s32", add_sat, "www"},
     {"sub.sat.s32", sub_sat, "www"},
+    {"add.u16x2", add_pair, "www"},
+    {"add.s16x2", add_pair, "www"},
+    {"min.u16x2", min_pair_u, "www"},
+    {"max.u16x2", max_pair_u, "www"},
+    {"min.s16x2", min_pair_s, "www"},
+    {"max.s16x2", max_pair_s, "www"},
+    {"min.relu.s16x2", min_pair_relu, "www"},
+    {"max.relu.s16x2", max_pair_relu, "www"},
+    {"min.s16x2.relu", min_pair_relu, "www"},
+    {"max.s16x2.relu", max_pair_relu, "www"},
+    {"min.relu.s32", min_relu, "www"},
+    {"max.relu.s32", max_relu, "www"},
 };
 const struct scalar_group integer_group =
     SCALAR_GROUP("Integer Arithmetic Instructions", MODELLED, integers);

@@ -19,7 +19,9 @@ static void pack_elements(const struct operation *op, struct frame *frame) {
     const bool bf16 = op->option[OPTION_BF16];
     const float upper = VALUE(reg_f32, 1), lower = VALUE(reg_f32, 2);
     if (isunordered(upper, lower)) float_saw_nan(op, frame);
-    uint32_t pair = element_nearest(lower, bf16) | (uint32_t)element_nearest(upper, bf16) << 16;
+    const enum rounding how = (enum rounding)op->option[OPTION_ROUNDING];
+    uint32_t pair = element_rounded(lower, bf16, how) | (uint32_t)element_rounded(upper, bf16, how)
+                                                            << 16;
     for (int shift = 0; op->option[OPTION_SATURATE] && shift < 32; shift += 16) /* .relu */
         if ((pair >> shift & 0x8000) && (pair >> shift & 0xffff) != 0x7fff)
             pair &= ~(UINT32_C(0xffff) << shift);
@@ -159,7 +161,9 @@ bool decode_packed(struct decoder *d) {
         d->op->run = to_tf32;
         take_operands(d, "wf");
     } else if (elements && !strcmp(from, "f32")) {
-        require(d, "rn");
+        const bool to_zero = take(d, "rz");
+        if (!to_zero) require(d, "rn");
+        d->op->option[OPTION_ROUNDING] = to_zero ? TO_ZERO : NEAREST;
         d->op->option[OPTION_SATURATE] = take(d, "relu");
         d->op->option[OPTION_BF16] = *to == 'b';
         d->op->run = pack_elements;

@@ -620,6 +620,23 @@ branch() {
 branch 0 clean 0
 branch 4 'branches to target 4 of a list that has 4' 1
 
+# ---- a call of nothing, another name of a function, an address with an offset, constant memory ----
+try 0 clean "$one" '
+    call.uni nothing, ();
+    { .param .b32 a; .param .b32 b; .param .b32 c;
+    st.param.b32 [a], 20; st.param.b32 [b], 2;
+    call.uni (c), again_twice, (a, b);
+    ld.param.b32 %r3, [c]; }
+    is u32 %r3 42
+    ld.global.b64 %d1, [behind];
+    ld.u8 %r3, [%d1];
+    is u32 %r3 46
+    mov.u64 %d1, constants;
+    cvta.const.u64 %d1, %d1;
+    isspacep.const %p1, %d1; @!%p1 trap;
+    isspacep.global %p1, %d1; @%p1 trap;
+    isspacep.const %p1, %d0; @%p1 trap;'
+
 # ---- which lanes are there ----
 try 0 clean "$warp" '
     activemask.b32 %r3;
@@ -659,7 +676,12 @@ try 0 clean "$pair" '
     mapa.shared::cluster.u32 %r3, %r1, 1;
     getctarank.shared::cluster.u32 %r4, %r3;
     is u32 %r4 1
-    cvt.u64.u32 %d1, %r3;
+    cvt.u64.u32 %d1, %r1;
+    mapa.shared::cluster.u64 %d1, %d1, 1;
+    cvt.u64.u32 %d2, %r3;
+    is u64 %d1 %d2
+    getctarank.shared::cluster.u64 %r4, %d1;
+    is u32 %r4 1
     cvta.shared::cluster.u64 %d1, %d1;
     getctarank.u64 %r4, %d1;
     is u32 %r4 1'

@@ -52,7 +52,7 @@ registers 4 'unwaited-wgmma' '/wait_group/d;/add.f32 %f6/d'
 registers 4 'missing-proxy-fence' '/fence.proxy/d'
 
 # No verdict.
-expect 5 'red.async.relaxed.cluster.global.add.u32 (1 times, PTX line 13): asynchronous reductions' \
+expect 5 'multimem.red.relaxed.gpu.global.add.u32 (1 times, PTX line 13): multicast memory' \
     run "$here/unsupported.ptx" --block 64 --buffer y=u32:1x1 y
 expect 4 'leaves out the lane that executes it' run "$here/half_warp.ptx" --block 32 0xffff
 expect 0 'clean' run "$here/half_warp.ptx" --block 32 0xffffffff

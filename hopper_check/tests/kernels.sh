@@ -24,7 +24,11 @@ head='.version 8.4
     call again;
     ret;
 }
+.func nothing() { ret; }
+.alias again_twice, twice;
 .global .align 8 .u64 functions[2] = {again, twice};
+.global .align 8 .u64 behind = generic(text)+4;
+.const .align 4 .u32 constants[2] = {1, 2};
 .extern .func (.param .b64 block) malloc(.param .b64 bytes);
 .extern .func free(.param .b64 block);
 .extern .func (.param .b32 result) vprintf(.param .b64 text, .param .b64 values);

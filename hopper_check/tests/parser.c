@@ -73,11 +73,11 @@ static void check_refused(void) {
     refused("ld.release.gpu.global.b64 %d1, [%d0];", "no such instruction");
     refused("ld.acquire.gpu.global.b64 %d1, [%d0];", NULL);
     refused("atom.global.exch.f32 %f0, [%d0], %f1;", "atomic operation");
-    refused("mov.u32 %r0, %gridid;", "a special register");
+    refused("mov.u64 %d0, %current_graph_exec;", "a special register");
     refused("cp.async.ca.shared.global [%r0], [%d0], 12;", "4, 8 or 16 bytes");
     refused("mbarrier.arrive.release.gpu.shared::cta.b64 %d0, [%r0];", "this scope");
     refused("red.async.relaxed.cluster.shared::cluster.add.u32 [%r0], %r1, [%r2];",
-            "asynchronous reductions");
+            "this form of it");
     refused("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r0, %r1, %r2, %r3}, %d0, %d1, %p0;",
             NULL);
     refused("wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8.satfinite {%r0, %r1, %r2, %r3}, %d0, "
