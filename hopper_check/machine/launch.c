@@ -38,9 +38,6 @@ bool launch_acceptable(const struct launch *l) {
     if (l->grid.x % l->cluster.x || l->grid.y % l->cluster.y || l->grid.z % l->cluster.z)
         return refuse(l, "a grid of %ld CTAs is not made of clusters of %ld", count(l->grid),
                       count(l->cluster));
-    if (l->dynamic_shared_bytes && !p->dynamic_shared)
-        return refuse(l, "%ld bytes of dynamic shared memory, but the kernel declares none",
-                      l->dynamic_shared_bytes, 0);
     if (p->frame_bytes + p->local_bytes > MOST_STACK_BYTES)
         return refuse(l,
                       "its registers and local memory have %ld bytes for each thread; more than "
@@ -51,8 +48,8 @@ bool launch_acceptable(const struct launch *l) {
 
 size_t launch_shared_bytes(const struct launch *l) {
     const struct program *const p = l->program;
-    return p->dynamic_shared ? (size_t)(p->dynamic_shared_offset + l->dynamic_shared_bytes)
-                             : (size_t)p->static_shared_bytes;
+    const int at = p->dynamic_shared ? p->dynamic_shared_offset : p->static_shared_bytes;
+    return (size_t)(at + l->dynamic_shared_bytes); /* also of a kernel that declares none */
 }
 
 size_t launch_reserved_shared_at(const struct launch *l) {
@@ -67,13 +64,20 @@ static size_t all_shared_bytes(const struct launch *l) {
 
 /* ---- variables of the module, in global memory ---- */
 
+static void place_address(const struct ptx_variable *v, const struct ptx_initializer *at,
+                          uintptr_t address) {
+    const uint64_t bits =
+        (((uint64_t)address + (uint64_t)at->plus) & at->mask) >> __builtin_ctzll(at->mask);
+    memcpy((char *)v->memory + at->offset, &bits, (size_t)v->type.bytes);
+}
+
 /* A pointer to a function is where the module describes it. */
 static bool place_function(const struct ptx_module *m, const struct ptx_variable *v,
                            const struct ptx_initializer *at) {
     for (int i = 0; i < m->functions; ++i) {
         const struct ptx_function *const f = &m->function[i];
         if (!f->defined || strcmp(f->name, at->symbol) != 0) continue;
-        memcpy((char *)v->memory + at->offset, &f, sizeof f);
+        place_address(v, at, (uintptr_t)f);
         return true;
     }
     return false;
@@ -90,8 +94,7 @@ static bool place_symbols(const struct ptx_module *m, const struct ptx_variable 
                     v->name, v->symbols[i].symbol);
             return false;
         }
-        const char *const address = (const char *)of->memory + v->symbols[i].plus;
-        memcpy((char *)v->memory + v->symbols[i].offset, &address, sizeof address);
+        place_address(v, &v->symbols[i], (uintptr_t)of->memory);
     }
     return true;
 }

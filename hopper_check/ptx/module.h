@@ -35,7 +35,8 @@ struct ptx_place {
 struct ptx_initializer {
     size_t offset;
     const char *symbol; /* whose address stands here, */
-    int64_t plus;       /* and that is added to it */
+    int64_t plus;       /* and that is added to it, */
+    uint64_t mask;      /* of which these bits alone are taken, shifted down */
 };
 
 struct ptx_variable {

@@ -37,23 +37,32 @@ bool parse_space(const struct token *token, enum ptx_space *space) {
     return false;
 }
 
-/* One element of an initializer: a number, or the address of a symbol, also as generic(symbol), with
- * an offset. */
+/* The address of a symbol, also as generic(symbol), with an offset. */
+static void parse_address_of(struct parser *p, struct ptx_variable *v, size_t at, uint64_t mask) {
+    const char *symbol = parse_word(p, "a symbol");
+    if (parse_accept(p, "(")) {
+        symbol = parse_word(p, "a symbol");
+        parse_expect(p, ")");
+    }
+    *ARENA_PUSH(&p->module->arena, v->symbols, v->symbol_count) =
+        (struct ptx_initializer){at, symbol, parse_offset(p), mask};
+}
+
+/* One element of an initializer: a number, an address, or a byte of one as 0xff00(address). */
 static void parse_element(struct parser *p, struct ptx_variable *v, size_t at) {
     uint64_t bits = p->token.bits;
     if (p->token.kind == TOKEN_WORD) {
-        const char *symbol = parse_word(p, "a symbol");
-        if (parse_accept(p, "(")) {
-            symbol = parse_word(p, "a symbol");
-            parse_expect(p, ")");
-        }
-        *ARENA_PUSH(&p->module->arena, v->symbols, v->symbol_count) =
-            (struct ptx_initializer){at, symbol, parse_offset(p)};
+        parse_address_of(p, v, at, UINT64_MAX);
         return;
     }
     if (p->token.kind != TOKEN_INTEGER && p->token.kind != TOKEN_F32 && p->token.kind != TOKEN_F64)
         parse_fail(p, "an initializer needs a number");
     parse_advance(p);
+    if (bits && parse_accept(p, "(")) {
+        parse_address_of(p, v, at, bits);
+        parse_expect(p, ")");
+        return;
+    }
     memcpy(v->initial + at, &bits,
            (size_t)v->type.bytes < sizeof bits ? (size_t)v->type.bytes : sizeof bits);
 }

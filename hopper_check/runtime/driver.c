@@ -46,7 +46,10 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice device) { return (void)device, CUDA_
 CUresult cuCtxGetCurrent(CUcontext *out) { return *out = (CUcontext)&context, CUDA_SUCCESS; }
 CUresult cuCtxSetCurrent(CUcontext in) { return (void)in, CUDA_SUCCESS; }
 CUresult cuCtxPushCurrent(CUcontext in) { return (void)in, CUDA_SUCCESS; }
-CUresult cuCtxPopCurrent(CUcontext *out) { return *out = (CUcontext)&context, CUDA_SUCCESS; }
+CUresult cuCtxPopCurrent(CUcontext *out) {
+    if (out) *out = (CUcontext)&context;
+    return CUDA_SUCCESS;
+}
 CUresult cuCtxGetDevice(CUdevice *device) { return *device = 0, CUDA_SUCCESS; }
 CUresult cuCtxDestroy(CUcontext in) { return (void)in, CUDA_SUCCESS; }
 CUresult cuCtxSynchronize(void) { return result(errors_lost()); }
@@ -129,6 +132,13 @@ CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
     *address = (CUdeviceptr)(uintptr_t)memory;
     return result(error);
 }
+CUresult cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags) {
+    return (void)flags, cuMemAlloc(address, bytes);
+}
+CUresult cuMemHostRegister(void *memory, size_t bytes, unsigned flags) {
+    return result(cudaHostRegister(memory, bytes, flags));
+}
+CUresult cuMemHostUnregister(void *memory) { return result(cudaHostUnregister(memory)); }
 CUresult cuMemFree(CUdeviceptr address) { return result(memory_free(pointer(address))); }
 CUresult cuMemAllocHost(void **memory, size_t bytes) {
     return result(memory_new(memory, bytes, "cuMemAllocHost"));
@@ -136,6 +146,12 @@ CUresult cuMemAllocHost(void **memory, size_t bytes) {
 CUresult cuMemFreeHost(void *memory) { return result(memory_free(memory)); }
 CUresult cuMemGetInfo(size_t *available, size_t *total) {
     return result(cudaMemGetInfo(available, total));
+}
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
+    return result(memory_copy(pointer(to), pointer(from), bytes, cudaMemcpyDefault));
+}
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
+    return (void)stream, cuMemcpy(to, from, bytes);
 }
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes) {
     return result(memory_copy(pointer(to), from, bytes, cudaMemcpyHostToDevice));
@@ -166,6 +182,9 @@ CUresult cuMemsetD32(CUdeviceptr to, unsigned value, size_t count) {
 }
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
     return (void)stream, cuMemsetD8(to, value, count);
+}
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream) {
+    return (void)stream, cuMemsetD16(to, value, count);
 }
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
     return (void)stream, cuMemsetD32(to, value, count);

@@ -74,7 +74,7 @@ static cudaError_t shape(const struct kernel *k, const struct request *r, struct
                          .branch_limit = session_get()->branch_limit ? session_get()->branch_limit
                                                                      : BRANCH_LIMIT,
                          .cta_begins = estimate_progress};
-    if (k->program->dynamic_shared) l->dynamic_shared_bytes = (int)r->dynamic_shared;
+    l->dynamic_shared_bytes = (int)r->dynamic_shared;
     if (!l->cluster.x)
         l->cluster = f->cluster[0] ? (struct three){f->cluster[0], f->cluster[1], f->cluster[2]}
                                    : (struct three){1, 1, 1};

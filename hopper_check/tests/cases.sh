@@ -585,6 +585,10 @@ try 0 clean "$pair" '
     is u32 %r4 %r0'
 try 4 shared-bounds "$one" 'mov.u32 %r3, %reserved_smem_offset_end; st.shared.u32 [%r3], 1;'
 
+# Dynamic shared memory that the kernel does not declare lies behind what it does.
+try 0 clean "$one --shared 256" 'st.shared.u32 [%r1+8444], 1;'
+try 4 shared-bounds "$one" 'st.shared.u32 [%r1+8192], 1;'
+
 # Through a pointer: the function's address from an instruction, and from a variable.
 pointer() {
     try "$1" "$2" "$one" "
@@ -630,6 +634,9 @@ try 0 clean "$one" '
     is u32 %r3 42
     ld.global.b64 %d1, [behind];
     ld.u8 %r3, [%d1];
+    is u32 %r3 46
+    ld.global.b64 %d1, [bytes];
+    ld.u8 %r3, [%d1+4];
     is u32 %r3 46
     mov.u64 %d1, constants;
     cvta.const.u64 %d1, %d1;

@@ -28,6 +28,9 @@ head='.version 8.4
 .alias again_twice, twice;
 .global .align 8 .u64 functions[2] = {again, twice};
 .global .align 8 .u64 behind = generic(text)+4;
+.global .align 8 .u8 bytes[8] = {0xff(text), 0xff00(text), 0xff0000(text), 0xff000000(text),
+    0xff00000000(generic(text)), 0xff0000000000(text), 0xff000000000000(text),
+    0xff00000000000000(text)};
 .const .align 4 .u32 constants[2] = {1, 2};
 .extern .func (.param .b64 block) malloc(.param .b64 bytes);
 .extern .func free(.param .b64 block);

@@ -16,6 +16,8 @@ int main(int argc, char **argv) {
     if (argc < 2) return 2;
     CHECK(cuInit(0));
     CHECK(cuDevicePrimaryCtxRetain(&context, 0));
+    CHECK(cuCtxPushCurrent(context));
+    CHECK(cuCtxPopCurrent(nullptr));
     CHECK(cuModuleLoad(&module, argv[1]));
     CHECK(cuModuleGetFunction(&function, module, "sum"));
     CHECK(cuMemAlloc(&x, sizeof host));
