@@ -162,7 +162,6 @@ static const struct family families[] = {
     {"ldmatrix", decode_ldmatrix, MODELLED, MATRIX "ldmatrix"},
     {"stmatrix", decode_stmatrix, MODELLED, MATRIX "stmatrix"},
     {"movmatrix", decode_movmatrix, MODELLED, MATRIX "movmatrix"},
-    {"mma.sync.aligned", decode_mma, MODELLED,
-     MATRIX "mma.sync; real sums but those of m16n8k16 to fp32 approximate"},
+    {"mma.sync.aligned", decode_mma, MODELLED, MATRIX "mma.sync"},
 };
 const struct family_group matrix_families = FAMILY_GROUP(families);

@@ -4,11 +4,10 @@
  * PTX ISA, "Matrix Fragments for mma.m16n8k...": a register of A or B holds elements that adjoin
  * along k, 32 bits of them. In A registers alternate between rows g and g + 8, g = lane / 4; of D
  * and C two registers adjoin along n. Whole numbers are added exactly, real ones as the Tensor Core
- * adds 16-bit elements (sim/models/tensor_sum.h), which for other types is an approximation.
+ * adds 16-bit elements (sim/models/tensor_sum.h).
  */
 #include "semantics/mma.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "semantics/address.h"
@@ -28,27 +27,15 @@ struct call {
     uint32_t a[MOST_A], b[MOST_B], d[MOST_D];
 };
 
-static double real(enum mma_element type, uint32_t bits) {
-    float f;
-    switch (type) {
-    case TF32:
-        bits &= 0xffffe000u; /* the lower bits are not looked at */
-        memcpy(&f, &bits, sizeof f);
-        return f;
-    case E4M3:
-        return tensor_element(TENSOR_E4M3, (uint16_t)bits).value;
-    case E5M2:
-        return tensor_element(TENSOR_E5M2, (uint16_t)bits).value;
-    default:
-        return element_value((uint16_t)bits, type == BF16);
-    }
+static struct tensor_term real(enum mma_element type, uint32_t bits) {
+    static const enum tensor_type types[] = {
+        [F16] = TENSOR_FP16, [BF16] = TENSOR_BF16, [E4M3] = TENSOR_E4M3, [E5M2] = TENSOR_E5M2};
+    if (type == TF32) return tensor_accumulator(bits & 0xffffe000u); /* the rest is not looked at */
+    return tensor_element(types[type], (uint16_t)bits);
 }
 
-static struct tensor_term product(double a, double b) {
-    const double p = a * b;
-    int exponent = 0;
-    if (p != 0 && isfinite(p)) exponent = ilogb(a) + ilogb(b);
-    return (struct tensor_term){p, exponent};
+static struct tensor_term product(struct tensor_term a, struct tensor_term b) {
+    return (struct tensor_term){a.value * b.value, a.exponent + b.exponent};
 }
 
 static int32_t whole(enum mma_element type, uint32_t bits) {
@@ -76,7 +63,9 @@ uint32_t mma_sum(struct mma_types types, int k, const uint32_t *a, const uint32_
     for (int i = 0; i < k; ++i)
         term[i] = product(real(types.a, a[i]), real(types.b, b[i]));
     term[k] = tensor_accumulator(c);
-    return tensor_sum(term, k + 1, tensor_precision(TENSOR_FP16));
+    if (types.sum != SUM_F16) return tensor_sum(term, k + 1, tensor_precision(TENSOR_FP16));
+    if (term[k].exponent < TENSOR_HALF_EXPONENT) term[k].exponent = TENSOR_HALF_EXPONENT;
+    return tensor_sum_half(term, k + 1, tensor_precision(TENSOR_FP16));
 }
 
 uint32_t mma_f32_of(uint32_t half) {

@@ -141,8 +141,7 @@ static void decode_wait(struct decoder *d) {
 
 #define WGMMA "Asynchronous Warpgroup Level Matrix Instructions: "
 static const struct family families[] = {
-    {"wgmma.mma_async", decode_mma, MODELLED,
-     WGMMA "wgmma.mma_async; sums of fp16 and tf32 approximate"},
+    {"wgmma.mma_async", decode_mma, MODELLED, WGMMA "wgmma.mma_async"},
     {"wgmma.fence", decode_fence, MODELLED, WGMMA "wgmma.fence"},
     {"wgmma.commit_group", decode_commit, MODELLED, WGMMA "wgmma.commit_group"},
     {"wgmma.wait_group", decode_wait, MODELLED, WGMMA "wgmma.wait_group"},

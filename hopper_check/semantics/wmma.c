@@ -164,7 +164,6 @@ static void decode_mma(struct decoder *d) {
 }
 
 static const struct family families[] = {
-    {"wmma.mma", decode_mma, MODELLED,
-     "Warp Level Matrix Instructions: wmma.mma; sums of fp16 and tf32 approximate"},
+    {"wmma.mma", decode_mma, MODELLED, "Warp Level Matrix Instructions: wmma.mma"},
 };
 const struct family_group wmma_families = FAMILY_GROUP(families);

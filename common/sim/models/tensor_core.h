@@ -37,6 +37,9 @@ struct tensor_shape {
 void tensor_core_multiply(float *d, const struct wgmma_operand *a, const struct wgmma_operand *b,
                           struct tensor_shape shape);
 
+/* The same of sums that are kept as fp16, whose values are in d. */
+void tensor_half_multiply(float *d, const struct wgmma_operand *a, const struct wgmma_operand *b,
+                          struct tensor_shape shape);
 /* The same of tf32 and whole numbers, and of no others. */
 void tensor_other_multiply(float *d, const struct wgmma_operand *a, const struct wgmma_operand *b,
                            struct tensor_shape shape);

@@ -1,6 +1,6 @@
 /*
- * tensor_other.c: products of tf32, which is fp32 without its lower 13 bits, and of bytes that are
- * whole numbers, whose sums are exact modulo 2^32.
+ * tensor_other.c: products of tf32, which is fp32 without its lower 13 bits; of bytes that are whole
+ * numbers, whose sums are exact modulo 2^32; and sums that are kept as fp16.
  */
 #include <math.h>
 #include <string.h>
@@ -48,5 +48,22 @@ void tensor_other_multiply(float *d, const struct wgmma_operand *a, const struct
                                       whole(b->bits[i][column], shape.b));
             memcpy(d + column, &sum, sizeof sum);
         }
+    }
+}
+
+void tensor_half_multiply(float *d, const struct wgmma_operand *a, const struct wgmma_operand *b,
+                          struct tensor_shape shape) {
+    const int k = tensor_k(shape.a);
+    for (int i = 0; i < shape.m * shape.n; ++i) {
+        struct tensor_term terms[TENSOR_MAX_K + 1];
+        uint32_t bits = 0;
+        for (int j = 0; j < k; ++j)
+            terms[j] =
+                tensor_product(shape.a, a->bits[j][i / shape.n], shape.b, b->bits[j][i % shape.n]);
+        if (shape.accumulate) memcpy(&bits, d + i, sizeof bits);
+        terms[k] = tensor_accumulator(bits);
+        if (terms[k].exponent < TENSOR_HALF_EXPONENT) terms[k].exponent = TENSOR_HALF_EXPONENT;
+        bits = tensor_sum_half(terms, k + 1, tensor_precision(shape.a));
+        memcpy(d + i, &bits, sizeof bits);
     }
 }

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/models/element_values.h"
+
 const struct tensor_format tensor_formats[TENSOR_TYPES] = {
     {"fp16", 5, 10, 15, 0x7bff, true},
     {"bf16", 8, 7, 127, 0x7f7f, true},
@@ -76,15 +78,39 @@ uint32_t tensor_round(int64_t sum, int exponent, struct tensor_precision precisi
     return result == 0 ? 0 : bits;
 }
 
-uint32_t tensor_sum(const struct tensor_term *terms, int count, struct tensor_precision precision) {
+/* *lost: the bits are not all of the sum. */
+static uint32_t sum_of(const struct tensor_term *terms, int count,
+                       struct tensor_precision precision, bool *lost) {
     double special = 0; /* of infinities and NaNs, IEEE 754's sum is the Tensor Core's */
     for (int i = 0; i < count; ++i)
         if (!isfinite(terms[i].value)) special += terms[i].value;
+    *lost = false;
     if (isnan(special)) return 0x7fffffff;
     if (special != 0) return special < 0 ? 0xff800000 : 0x7f800000;
     const int exponent = tensor_sum_exponent(terms, count);
     int64_t sum = 0;
     for (int i = 0; i < count; ++i)
         sum += tensor_align(terms[i], exponent, precision);
-    return tensor_round(sum, exponent, precision);
+    const uint32_t bits = tensor_round(sum, exponent, precision);
+    *lost =
+        tensor_accumulator(bits).value != (double)sum * power_of_two(exponent - precision.fraction);
+    return bits;
+}
+
+uint32_t tensor_sum(const struct tensor_term *terms, int count, struct tensor_precision precision) {
+    bool lost;
+    return sum_of(terms, count, precision, &lost);
+}
+
+/* Rounded to odd in fp32, the sum is rounded once. */
+uint32_t tensor_sum_half(const struct tensor_term *terms, int count,
+                         struct tensor_precision precision) {
+    bool lost;
+    uint32_t bits = sum_of(terms, count, (struct tensor_precision){precision.fraction, 23}, &lost);
+    float value;
+    if (lost && (bits & 0x7fffffff) < 0x7f800000) bits |= 1;
+    memcpy(&value, &bits, sizeof value);
+    value = element_value(element_nearest(value, false), false);
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
 }

@@ -75,5 +75,11 @@ uint32_t tensor_round(int64_t sum, int exponent, struct tensor_precision precisi
 
 /* All of it: the bits of an fp32 number. NaN, or infinities of both signs, give NaN: 0x7fffffff. */
 uint32_t tensor_sum(const struct tensor_term *terms, int count, struct tensor_precision precision);
+/* Of sums that are kept as fp16: the exact sum of the aligned terms goes to the nearest fp16, which
+ * the bits of the fp32 hold. No GPU is recorded here: these are the rules of MMA-Sim (arXiv
+ * 2511.10909). An accumulator below 2^-14 has that exponent. */
+enum { TENSOR_HALF_EXPONENT = -14 };
+uint32_t tensor_sum_half(const struct tensor_term *terms, int count,
+                         struct tensor_precision precision);
 
 #endif

@@ -24,7 +24,6 @@
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
-#include "sim/models/element_values.h"
 #include "sim/order/clock.h"
 #include "sim/units/registers/watch.h"
 #include "sim/units/wgmma/state.h"
@@ -68,11 +67,9 @@ static void complete(struct sim_job *job) {
     static struct wgmma_operand a, b; /* 32 KB: too much for a fiber's stack */
     struct wgmma_operation *const op = (struct wgmma_operation *)job;
     wgmma_fetch_operands(op, &a, &b);
-    tensor_core_multiply(op->tile->d, &a, &b,
-                         (struct tensor_shape){WGMMA_M, op->call.n, op->call.type,
-                                               wgmma_type_of_b(&op->call), op->call.accumulate});
-    for (int i = 0; i < WGMMA_M * op->call.n && op->call.halves; ++i)
-        op->tile->d[i] = element_value(element_nearest(op->tile->d[i], false), false);
+    const struct tensor_shape shape = {WGMMA_M, op->call.n, op->call.type,
+                                       wgmma_type_of_b(&op->call), op->call.accumulate};
+    (op->call.halves ? tensor_half_multiply : tensor_core_multiply)(op->tile->d, &a, &b, shape);
     if (!sim_recording()) return;
     const uint64_t now = sim_now();
     const struct sim_event e = {.kind = SIM_EVENT_WGMMA,

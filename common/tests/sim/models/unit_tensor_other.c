@@ -61,6 +61,29 @@ static void test_products(enum tensor_type a_type, enum tensor_type b_type) {
     }
 }
 
+/* 1 + 2^-11 lies halfway between two fp16, and 2^-25 beyond it decides: rounding to fp32 first, which
+ * cuts that off, would go the other way. What is cut off when terms are aligned does not count. */
+static void test_halves(void) {
+    static const struct {
+        float least;
+        enum tensor_type type;
+        float wanted;
+    } rows[] = {{0x1p-25f, TENSOR_FP16, 1 + 0x1p-10f},
+                {-0x1p-25f, TENSOR_FP16, 1},
+                {0x1p-26f, TENSOR_FP16, 1},
+                {0x1p-13f, TENSOR_E4M3, 1 + 0x1p-10f},
+                {0x1p-14f, TENSOR_E4M3, 1},
+                {0, TENSOR_FP16, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i) {
+        const struct tensor_term terms[] = {
+            {1, 0}, {0x1p-11, -11}, {rows[i].least, rows[i].least ? -25 : 0}};
+        const uint32_t bits = tensor_sum_half(terms, 3, tensor_precision(rows[i].type));
+        float got;
+        memcpy(&got, &bits, sizeof got);
+        EXPECT(got == rows[i].wanted, "row %zu: %a", i, (double)got);
+    }
+}
+
 static void test_fragments(void) {
     int owners[M][8] = {{0}};
     for (int thread = 0; thread < 128; ++thread)
@@ -76,6 +99,7 @@ static void test_fragments(void) {
 
 int main(void) {
     test_fragments();
+    test_halves();
     test_products(TENSOR_TF32, TENSOR_TF32);
     test_products(TENSOR_S8, TENSOR_S8);
     test_products(TENSOR_U8, TENSOR_U8);
