@@ -5,7 +5,7 @@
 #include "runtime/device.h"
 #include "runtime/errors.h"
 #include "runtime/session.h"
-#include "semantics/heap.h"
+#include "machine/heap.h"
 
 cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, cudaSuccess; }
 cudaError_t cudaGetDevice(int *device) { return *device = 0, cudaSuccess; }

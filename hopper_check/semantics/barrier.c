@@ -159,8 +159,8 @@ static void run_fence(const struct operation *op, struct frame *frame) {
                  (enum sim_scope)op->option[OPTION_SCOPE]);
 }
 
-/* {.sem}{.sync_restrict}.scope. fence.sc orders more than the simulator tells apart, and one that is
- * restricted to shared memory less. */
+/* {.sem}{.sync_restrict}.scope. fence.sc orders more than the simulator tells apart, and one that
+ * is restricted to shared memory less. */
 static void decode_fence(struct decoder *d) {
     static const char *const kinds[] = {"acq_rel", "sc", "acquire", "release", NULL};
     const int kind = take_one_of(d, kinds);

@@ -1,7 +1,7 @@
 /*
- * bulk.c: PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy": contiguous bytes,
- * between shared memory and global memory or another CTA's, as copies and as reductions; st.async and
- * red.async.
+ * bulk.c: PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy": contiguous
+ * bytes, between shared memory and global memory or another CTA's, as copies and as reductions;
+ * st.async and red.async.
  */
 #include "semantics/bulk.h"
 

@@ -8,7 +8,7 @@
 #include "hopper/registers.h"
 #include "program/instructions.h"
 #include "semantics/address.h"
-#include "semantics/heap.h"
+#include "machine/heap.h"
 #include "semantics/print.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"

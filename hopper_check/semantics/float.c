@@ -56,7 +56,8 @@ F64(rcp_f64, 1.0 / A(f64))
     }
 EXTREME(min_f64, a < b || (a == b && signbit(a)))
 EXTREME(max_f64, a > b || (a == b && !signbit(a)))
-/* .NaN: a NaN if one of the operands is. .xorsign.abs: of their magnitudes, with the signs' product. */
+/* .NaN: a NaN if one of the operands is. .xorsign.abs: of their magnitudes, with the product of
+ * their signs. */
 static void extreme_of(const struct operation *op, struct frame *frame, float a, float b,
                        bool larger, bool nan, bool xorsign) {
     const bool negative = (signbit(a) != 0) != (signbit(b) != 0);

@@ -1,6 +1,6 @@
 /*
- * tensor_copy.c: PTX ISA, "Data Movement and Conversion Instructions: Tensor copy": boxes of a tensor
- * map, tiles and im2col.
+ * tensor_copy.c: PTX ISA, "Data Movement and Conversion Instructions: Tensor copy": boxes of a
+ * tensor map, tiles and im2col.
  */
 #include <string.h>
 

@@ -107,8 +107,8 @@ uint32_t tensor_map_box_bytes(const struct tensor_map_fields *f) {
     return (uint32_t)(tensor_map_box_lines(f) * f->box_columns * f->element_bytes);
 }
 
-/* From `at` on in steps, and behind `end` anew from `first`: where step *count is, and in *count how
- * often it has begun anew. */
+/* From `at` on in steps, and behind `end` anew from `first`: where step *count is, and in *count
+ * how often it has begun anew. */
 static int64_t walk(int64_t at, int64_t first, int64_t end, int64_t step, int64_t *count) {
     const int64_t ahead = at < end ? (end - at + step - 1) / step : 1;
     const int64_t round = (end - first + step - 1) / step, behind = *count - ahead;

@@ -1,6 +1,6 @@
 /*
- * tensor_other.c: products of tf32, which is fp32 without its lower 13 bits; of bytes that are whole
- * numbers, whose sums are exact modulo 2^32; and sums that are kept as fp16.
+ * tensor_other.c: products of tf32, which is fp32 without its lower 13 bits; of bytes that are
+ * whole numbers, whose sums are exact modulo 2^32; and sums that are kept as fp16.
  */
 #include <math.h>
 #include <string.h>

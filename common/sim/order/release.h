@@ -43,8 +43,8 @@ void release_fence(struct sim_thread *thread, enum sim_semantics semantics, enum
  * released, and in `cluster` what others' have (NULL: nothing): for a fence behind it. */
 void release_waited(struct sim_thread *thread, const struct sim_sync *cta,
                     const struct sim_sync *cluster, int slot, uint32_t epoch);
-/* A relaxed arrival takes along what the thread's fences of this scope and wider ones have released.
- */
+/* A relaxed arrival takes along what the thread's fences of this scope, and of wider ones, have
+ * released. */
 void release_arrive(struct sim_thread *thread, struct sim_sync *sync, enum sim_scope least);
 /* An ordinary store to these bytes: words there carry nothing any more. */
 void release_forget(const void *pointer, size_t bytes);

@@ -1,6 +1,6 @@
 // im2col.cu [no-fence]: convolutions' operands as the TMA gathers them, of 3 to 5 dimensions,
-// with padding, strides, dilated filters and boxes that end behind the last image; and stores of the
-// same pixels.
+// with padding, strides, dilated filters and boxes that end behind the last image; and stores of
+// the same pixels.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -34,7 +34,8 @@ __device__ void load(float *to, const CUtensorMap *map, const int *at, const uin
                      : "memory");
 }
 
-template <int DIMENSIONS> __device__ void store(const CUtensorMap *map, const int *at, float *from) {
+template <int DIMENSIONS>
+__device__ void store(const CUtensorMap *map, const int *at, float *from) {
     const uint32_t shared = (uint32_t)__cvta_generic_to_shared(from);
     if (DIMENSIONS == 3)
         asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.im2col_no_offs.bulk_group "
@@ -59,8 +60,9 @@ struct place {
 };
 
 template <int DIMENSIONS>
-__global__ void gather(const __grid_constant__ CUtensorMap in, const __grid_constant__ CUtensorMap out,
-                       place from, place to, float *box, bool fence) {
+__global__ void gather(const __grid_constant__ CUtensorMap in,
+                       const __grid_constant__ CUtensorMap out, place from, place to, float *box,
+                       bool fence) {
     __shared__ alignas(128) float tile[BOX];
     __shared__ uint64_t barrier;
     const uint32_t b = (uint32_t)__cvta_generic_to_shared(&barrier);
@@ -135,7 +137,8 @@ template <int DIMENSIONS> static int test(const convolution &v, bool fence) {
     if (cuTensorMapEncodeIm2col(&in, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, DIMENSIONS, image, extent,
                                 pitch, v.lower, v.upper, CHANNELS, PIXELS, stride,
                                 CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
-                                CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) ||
+                                CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) ||
         cuTensorMapEncodeIm2col(&out, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, DIMENSIONS, stored, extent,
                                 pitch, none, none, CHANNELS, PIXELS, ones,
                                 CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
@@ -163,9 +166,11 @@ template <int DIMENSIONS> static int test(const convolution &v, bool fence) {
 int main(int argc, char **argv) {
     const bool fence = argc < 2;
     (void)argv;
-    // A filter of 3 with padding; of 3 x 3, dilated, in steps of 2; of 2 x 3 x 1, its channels from 4.
-    return test<3>({{16, 10, 4, 1, 1}, {-1}, {-1}, {1}, {{0, 5, 1}, {2}}}, fence) ||
-           test<4>({{16, 7, 5, 3, 1}, {-1, -2}, {-1, -2}, {2, 1}, {{0, 1, -2, 1}, {2, 4}}}, fence) ||
-           test<5>({{20, 4, 3, 3, 2}, {0, -1, 0}, {-1, -1, 0}, {1, 1, 2}, {{8, 2, 1, 0, 0}, {1, 2, 0}}},
-                   fence);
+    // A filter of 3 with padding; of 3 x 3, dilated, in steps of 2; of 2 x 3 x 1, some channels.
+    const convolution a = {{16, 10, 4, 1, 1}, {-1}, {-1}, {1}, {{0, 5, 1}, {2}}};
+    const convolution b = {
+        {16, 7, 5, 3, 1}, {-1, -2}, {-1, -2}, {2, 1}, {{0, 1, -2, 1}, {2, 4}}};
+    const convolution c = {
+        {20, 4, 3, 3, 2}, {0, -1, 0}, {-1, -1, 0}, {1, 1, 2}, {{8, 2, 1, 0, 0}, {1, 2, 0}}};
+    return test<3>(a, fence) || test<4>(b, fence) || test<5>(c, fence);
 }

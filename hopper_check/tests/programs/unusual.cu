@@ -1,6 +1,6 @@
 // unusual.cu: right, and not what a GEMM looks like: cooperative groups, cuda::pipeline,
-// cuda::barrier, atomics of several kinds, warps that exchange registers, a flag between CTAs, tiles
-// of two warps, which meet in the system's shared memory, and a list in memory of malloc.
+// cuda::barrier, atomics of several kinds, warps that exchange registers, a flag between CTAs,
+// tiles of two warps, which meet in the system's shared memory, and a list in memory of malloc.
 #include <cstdio>
 
 #include <cooperative_groups.h>

@@ -61,8 +61,9 @@ static void test_products(enum tensor_type a_type, enum tensor_type b_type) {
     }
 }
 
-/* 1 + 2^-11 lies halfway between two fp16, and 2^-25 beyond it decides: rounding to fp32 first, which
- * cuts that off, would go the other way. What is cut off when terms are aligned does not count. */
+/* 1 + 2^-11 lies halfway between two fp16, and 2^-25 beyond it decides: rounding to fp32 first,
+ * which cuts that off, would go the other way. What is cut off when terms are aligned does not
+ * count. */
 static void test_halves(void) {
     static const struct {
         float least;

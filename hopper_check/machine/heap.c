@@ -2,7 +2,7 @@
  * heap.c: blocks of one allocation of global memory, one behind the other. What has been freed is
  * not given again, so that no use of it can be taken for one of another block.
  */
-#include "semantics/heap.h"
+#include "machine/heap.h"
 
 #include <stdint.h>
 #include <string.h>
