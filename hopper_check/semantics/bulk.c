@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hopper/tma.h"
+#include "sim/core/hazards.h"
 
 /* ---- what all have in common ---- */
 
@@ -173,8 +174,19 @@ static void decode_bulk_reduce(struct decoder *d) {
 /* ---- st.async, red.async: registers to another CTA ---- */
 
 /* In op->list behind the addresses: the elements of the value. */
-enum { VALUES = PARTS, MOST_VALUES = 4 };
+enum { VALUES = PARTS, MOST_VALUES = 4, PART_GENERIC = PART_MASK };
 enum { OPTION_ELEMENT, OPTION_COUNT = BULK_RANK };
+
+/* Without .shared::cluster an address is a generic one. */
+static struct sim_shared_place async_place(const struct operation *op, const struct frame *frame,
+                                           int part, size_t bytes) {
+    const uint64_t at = bulk_address(op, frame, part);
+    if (!op->list[PART_GENERIC]) return window_place(at, bytes, bytes);
+    const struct target t = target_of(frame, at, -1, bytes);
+    if (t.kind != TARGET_SHARED)
+        sim_fatal("shared-bounds", NULL, "%p is in no shared memory of the cluster", t.host);
+    return t.place;
+}
 
 static void store_async(const struct operation *op, struct frame *frame) {
     unsigned char value[16];
@@ -182,13 +194,11 @@ static void store_async(const struct operation *op, struct frame *frame) {
     for (int i = 0; i < count; ++i)
         memcpy(value + i * bytes, frame->registers + op->list[VALUES + i], (size_t)bytes);
     const size_t all = (size_t)(bytes * count);
-    async_store(
-        window_place(bulk_address(op, frame, PART_TARGET), all, all), value, (uint32_t)all,
-        window_place(bulk_address(op, frame, PART_BARRIER), sizeof(uint64_t), sizeof(uint64_t)),
-        reduction_in(op));
+    async_store(async_place(op, frame, PART_TARGET, all), value, (uint32_t)all,
+                async_place(op, frame, PART_BARRIER, sizeof(uint64_t)), reduction_in(op));
 }
 
-static void take_store_async(struct decoder *d, int bytes, int count) {
+static void take_store_async(struct decoder *d, bool generic, int bytes, int count) {
     const struct ptx_operand *const o = d->source->operand;
     need_operands(d, 3, 3);
     if (d->why) return;
@@ -200,6 +210,7 @@ static void take_store_async(struct decoder *d, int bytes, int count) {
     d->op->list = part;
     bulk_take_address(d, &o[0], part + PART_TARGET);
     bulk_take_address(d, &o[2], part + PART_BARRIER);
+    part[PART_GENERIC] = generic;
     d->op->option[OPTION_ELEMENT] = bytes;
     d->op->option[OPTION_COUNT] = count;
     d->op->run = store_async;
@@ -209,7 +220,7 @@ static void take_store_async(struct decoder *d, int bytes, int count) {
  */
 static void decode_reduce_async(struct decoder *d) {
     if (take(d, "relaxed")) require(d, "cluster");
-    take(d, "shared::cluster");
+    const bool generic = !take(d, "shared::cluster");
     require(d, "mbarrier::complete_tx::bytes");
     const int function = bulk_take_function(d), type = take_reduction_type(d);
     const bool wide = type == S64 && function == ADD;
@@ -220,18 +231,18 @@ static void decode_reduce_async(struct decoder *d) {
     d->op->option[BULK_REDUCES] = true;
     d->op->option[BULK_FUNCTION] = function;
     d->op->option[BULK_TYPE] = type;
-    take_store_async(d, (int)reduction_bytes((enum reduction_type)type), 1);
+    take_store_async(d, generic, (int)reduction_bytes((enum reduction_type)type), 1);
 }
 
 static void decode_store_async(struct decoder *d) {
     static const char *const vectors[] = {"v2", "v4", NULL};
     take(d, "weak");
-    require(d, "shared::cluster");
+    const bool generic = !take(d, "shared::cluster");
     require(d, "mbarrier::complete_tx::bytes");
     const int vector = take_one_of(d, vectors), count = vector < 0 ? 1 : 2 << vector;
     const struct ptx_type type = take_type(d);
     if (type.bytes < 4 || type.bytes * count > 16) refuse(d, "its value has another size");
-    if (!d->why) take_store_async(d, type.bytes, count);
+    if (!d->why) take_store_async(d, generic, type.bytes, count);
 }
 
 /* Nothing is brought anywhere that a kernel could see. */

@@ -346,6 +346,21 @@ send 0 clean 'wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1
     is u32 %r5 %r3
     is u32 %r6 9'
 send 4 read-before-landed '' ''
+# By generic addresses.
+try 0 clean "$pair" "$(initialized 1)
+    xor.b32 %r3, %r2, 1;
+    cvt.u64.u32 %d1, %r1; cvta.shared.u64 %d1, %d1; mapa.u64 %d1, %d1, %r3;
+    @%p0 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 8;
+    @%p0 st.shared.u32 [%r1+1028], 5;
+    $sync
+    @%p0 st.async.mbarrier::complete_tx::bytes.u32 [%d1+1024], %r2, [%d1];
+    @%p0 red.async.relaxed.cluster.mbarrier::complete_tx::bytes.max.u32 [%d1+1028], 9, [%d1];
+    wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r1], 0;
+    @!%p1 bra wait;
+    ld.shared.v2.u32 {%r5, %r6}, [%r1+1024];
+    is u32 %r5 %r3
+    is u32 %r6 9
+    $sync"
 
 # red.async from both CTAs of a pair to the first one, on one mbarrier or on two.
 add() {
@@ -386,13 +401,16 @@ reduces() {
     begin="$(initialized 1) mov.b32 %r6, 0;
         st.shared.v4.b32 [%r1+1024], {%r6, %r6, %r6, %r6};
         st.shared.v4.b32 [%r1+2048], {%r6, %r6, %r6, %r6}; mov.$bits $register, $2; st.shared.$bits [%r1+1024], $register;
-        st.global.$bits [%d0], $register; mov.$bits $register, $3;
+        setp.eq.u32 %p3, %r2, 0; @%p3 st.global.$bits [%d0], $register; mov.$bits $register, $3;
         st.shared.$bits [%r1+2048], $register; fence.proxy.async;"
     groups='cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;'
     for where in $5; do
         case $where in
-        async) do="red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.$1
-            [%r1+1024], $register, [%r1];" at='shared %r1+1024' bytes=$((${bits#b} / 8)) ;;
+        async) do="xor.b32 %r7, %r2, 1;
+            mapa.shared::cluster.u32 %r7, %r1, %r7;
+            $sync
+            red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.$1
+            [%r7+1024], $register, [%r7];" at='shared %r1+1024' bytes=$((${bits#b} / 8)) ;;
         shared) do="cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.$1
             [%r1+1024], [%r1+2048], 16, [%r1];" at='shared %r1+1024' bytes=16 ;;
         global) do="cp.reduce.async.bulk.global.shared::cta.bulk_group.$1 [%d0], [%r1+2048], 16;" \
@@ -406,12 +424,15 @@ reduces() {
         else
             y=u32 map=f:1x32
         fi
-        try 0 clean "$one" "$begin
+        grid="$one"
+        [ $where = async ] && grid="--block 1 --grid 2 --cluster 2 $buffers"
+        try 0 clean "$grid" "$begin
             mbarrier.arrive.expect_tx.shared::cta.b64 %d1, [%r1], $bytes;
             $do
             $wait $groups
             ld.${at% *}.$bits $register, [${at#* }];
-            is $bits $register $4"
+            is $bits $register $4
+            $sync"
     done
 }
 reduces add.u32 0xffffffff 3 2 'async shared global map'
