@@ -26,9 +26,19 @@ void *bulk_global(const struct operation *op, const struct frame *frame, int par
     return (void *)(uintptr_t)bulk_address(op, frame, part);
 }
 
-unsigned bulk_mask(const struct operation *op, const struct frame *frame) {
-    return op->option[BULK_MULTICAST] ? VALUE_AT(reg_u16, op->list[PART_MASK])
-                                      : 1u << sim_self->cluster_rank;
+struct bulk_destination bulk_destination(const struct operation *op, const struct frame *frame) {
+    unsigned rank, of_barrier;
+    void *const shared = shared_pointer(bulk_address(op, frame, PART_SHARED), &rank);
+    void *const barrier = shared_pointer(bulk_address(op, frame, PART_BARRIER), &of_barrier);
+    const bool multicast = op->option[BULK_MULTICAST];
+    const unsigned wanted = multicast ? sim_self->cluster_rank : rank;
+    if (rank != wanted || of_barrier != wanted)
+        thread_not_modelled(op, "its mbarrier is in another CTA than what it brings");
+    if (wanted >= (unsigned)sim_thread()->cta->cluster->ctas)
+        sim_fatal("bad-rank", NULL, "CTA %u of a cluster of %d", wanted,
+                  sim_thread()->cta->cluster->ctas);
+    return (struct bulk_destination){
+        shared, barrier, multicast ? VALUE_AT(reg_u16, op->list[PART_MASK]) : 1u << wanted};
 }
 
 void bulk_take_address(struct decoder *d, const struct ptx_operand *operand, int *part) {
@@ -105,9 +115,9 @@ bool bulk_reduction_exists(int function, enum reduction_type type, bool global) 
 /* ---- cp.async.bulk: contiguous bytes ---- */
 
 static void load_bytes(const struct operation *op, struct frame *frame) {
-    bulk_load(bulk_shared(op, frame, PART_SHARED), bulk_global(op, frame, PART_TARGET),
-              VALUE_AT(reg_u32, op->list[PART_SIZE]), bulk_shared(op, frame, PART_BARRIER),
-              bulk_mask(op, frame));
+    const struct bulk_destination to = bulk_destination(op, frame);
+    bulk_load(to.shared, bulk_global(op, frame, PART_TARGET),
+              VALUE_AT(reg_u32, op->list[PART_SIZE]), to.barrier, to.mask);
 }
 
 static void store_bytes(const struct operation *op, struct frame *frame) {

@@ -47,8 +47,14 @@ uint64_t bulk_address(const struct operation *op, const struct frame *frame, int
 /* In the own CTA's shared memory. */
 void *bulk_shared(const struct operation *op, const struct frame *frame, int part);
 void *bulk_global(const struct operation *op, const struct frame *frame, int part);
-/* The CTAs that get it: bits. */
-unsigned bulk_mask(const struct operation *op, const struct frame *frame);
+/* Where a load goes, at the place in the own CTA, its mbarrier likewise, and which CTAs get it: bits.
+ * Without a mask that may be another CTA. */
+struct bulk_destination {
+    void *shared;
+    uint64_t *barrier;
+    unsigned mask;
+};
+struct bulk_destination bulk_destination(const struct operation *op, const struct frame *frame);
 struct tma_reduction bulk_reduction(int function, enum reduction_type type);
 
 #endif

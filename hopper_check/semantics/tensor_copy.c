@@ -22,8 +22,8 @@ static const struct tensor_map *map_of(const struct operation *op, const struct 
 }
 
 static void load(const struct operation *op, struct frame *frame) {
-    tma_load_box(bulk_shared(op, frame, PART_SHARED), map_of(op, frame), box_at(op, frame),
-                 bulk_shared(op, frame, PART_BARRIER), bulk_mask(op, frame),
+    const struct bulk_destination to = bulk_destination(op, frame);
+    tma_load_box(to.shared, map_of(op, frame), box_at(op, frame), to.barrier, to.mask,
                  op->option[BULK_MULTICAST] ? "TMA multicast load" : "TMA load");
 }
 

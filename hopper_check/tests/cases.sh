@@ -326,6 +326,26 @@ try 0 clean "$pair" "$(initialized 1)
     is u32 %r5 %r3
     $sync"
 
+# A load into the other CTA of a pair, whose mbarrier counts it there.
+into() {
+    try "$1" "$2" "$pair" "$(initialized 1)
+        setp.eq.u32 %p1, %r2, 0;
+        and.pred %p2, %p0, %p1; not.pred %p3, %p1; and.pred %p3, %p3, %p0;
+        mapa.shared::cluster.u32 %r4, %r1, 1;
+        @%p3 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 16;
+        $sync
+        @%p2 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r4+1024], [%d0], 16,
+            [$3];
+        @!%p3 bra done;
+        wait: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p4, [%r1], 0;
+        @!%p4 bra wait;
+        ld.shared.u32 %r5, [%r1+1024];
+        is u32 %r5 0
+        done: $sync"
+}
+into 0 clean %r4
+into 5 'in another CTA than what it brings' %r1
+
 # st.async, waited for or not.
 send() {
     try "$1" "$2" "$pair" "$(initialized 1)
