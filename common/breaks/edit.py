@@ -84,7 +84,7 @@ class Rule:
         raise DoesNotFit(f"{source.name} has no place for it ({self.what})")
 
     def applied(self, source):
-        return source.edited(self.found(source).replacements)
+        return self.found(source).applied(source)
 
 
 def shown(edit, source):

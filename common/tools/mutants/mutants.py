@@ -243,7 +243,7 @@ class Gallery:
         work = self.directory()
         texts = {name: source.text for name, source in self.sources.items()}
         if edit:
-            texts[edit.file] = self.sources[edit.file].edited(edit.replacements)
+            texts[edit.file] = edit.applied(self.sources[edit.file])
         kernel, beside = os.path.join(work, "kernel.cu"), self.beside(configuration)
         written = {configuration.file: kernel} | {
             header: os.path.join(work, os.path.basename(header)) for header in beside}

@@ -27,6 +27,9 @@ class Edit:
     def key(self):
         return (self.file, self.function, self.code, self.what, self.nth)
 
+    def applied(self, source):
+        return source.edited(self.replacements)
+
 
 NOTHING = "((void)0)"
 
