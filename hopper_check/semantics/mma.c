@@ -17,7 +17,7 @@
 
 enum { M = 16, N = 8, MOST_K = 64, A_ROWS = 2 };
 enum { MOST_A = 4, MOST_B = 2, MOST_D = 4 };
-enum { OPTION_K, OPTION_A, OPTION_B, OPTION_D };
+enum { OPTION_K, OPTION_A, OPTION_B, OPTION_D, OPTION_SATURATES };
 const char *const mma_element_names[] = {"f16", "bf16", "e4m3", "e5m2", "s8", "u8", "tf32", NULL};
 const int mma_element_bits[] = {16, 16, 8, 8, 8, 8, 32};
 static const char *const sum_names[] = {"f32", "f16", "s32", NULL};
@@ -56,9 +56,13 @@ static void spread(const uint32_t *registers, int count, int rows, int lane, int
 uint32_t mma_sum(struct mma_types types, int k, const uint32_t *a, const uint32_t *b, uint32_t c) {
     struct tensor_term term[MOST_K + 1];
     if (types.sum == SUM_S32) {
+        int64_t exact = (int32_t)c;
         for (int i = 0; i < k; ++i)
-            c += (uint32_t)(whole(types.a, a[i]) * whole(types.b, b[i]));
-        return c;
+            exact += whole(types.a, a[i]) * whole(types.b, b[i]);
+        if (!types.saturates) return (uint32_t)exact;
+        return exact > INT32_MAX   ? INT32_MAX
+               : exact < INT32_MIN ? (uint32_t)INT32_MIN
+                                   : (uint32_t)exact;
     }
     for (int i = 0; i < k; ++i)
         term[i] = product(real(types.a, a[i]), real(types.b, b[i]));
@@ -101,9 +105,9 @@ static bool multiply(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     const struct operation *const op = ((const struct call *)operand[0])->op;
     const int of_a = mma_element_bits[op->option[OPTION_A]],
               of_b = mma_element_bits[op->option[OPTION_B]];
-    const struct mma_types types = {(enum mma_element)op->option[OPTION_A],
-                                    (enum mma_element)op->option[OPTION_B],
-                                    (enum mma_sum_type)op->option[OPTION_D]};
+    const struct mma_types types = {
+        (enum mma_element)op->option[OPTION_A], (enum mma_element)op->option[OPTION_B],
+        (enum mma_sum_type)op->option[OPTION_D], op->option[OPTION_SATURATES]};
     const int count_a = M * op->option[OPTION_K] * of_a / 32 / WARP_SIZE;
     (void)warp;
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
@@ -170,7 +174,7 @@ void decode_other_mma(struct decoder *d) {
         if (take(d, shapes[i].name)) k = shapes[i].k;
     require(d, "row");
     require(d, "col");
-    if (take(d, "satfinite")) refuse(d, "saturated sums are not modelled");
+    const bool saturates = take(d, "satfinite");
     const int sum = take_one_of(d, sum_names), a = take_one_of(d, mma_element_names),
               b = take_one_of(d, mma_element_names), last = take_one_of(d, sum_names);
     if (!k || sum < 0 || a < 0 || b < 0 || last != sum) {
@@ -180,8 +184,8 @@ void decode_other_mma(struct decoder *d) {
     const int words = M * k * mma_element_bits[a] / 32 / WARP_SIZE;
     const bool integers = a == S8 || a == U8;
     if (mma_element_bits[a] != mma_element_bits[b] || words < A_ROWS || words > MOST_A ||
-        integers != (sum == SUM_S32) || integers != (b == S8 || b == U8) ||
-        (mma_element_bits[a] != 8 && a != b))
+        integers != (sum == SUM_S32) || (saturates && !integers) ||
+        integers != (b == S8 || b == U8) || (mma_element_bits[a] != 8 && a != b))
         refuse(d, "this shape, or these types, are not modelled");
     const int counts[] = {sum == SUM_F16 ? 2 : 4, words, words / A_ROWS, sum == SUM_F16 ? 2 : 4};
     take_fragments(d, counts, 'w');
@@ -189,5 +193,6 @@ void decode_other_mma(struct decoder *d) {
     d->op->option[OPTION_A] = a;
     d->op->option[OPTION_B] = b;
     d->op->option[OPTION_D] = sum;
+    d->op->option[OPTION_SATURATES] = saturates;
     d->op->run = run;
 }

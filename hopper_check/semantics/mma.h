@@ -13,6 +13,7 @@ enum mma_sum_type { SUM_F32, SUM_F16, SUM_S32 };
 struct mma_types {
     enum mma_element a, b;
     enum mma_sum_type sum;
+    bool saturates; /* of whole numbers: the sum stays in its range */
 };
 
 /* c and the sum of k products, as the bits of an fp32 or of an int32. */

@@ -13,7 +13,14 @@
 #include "sim/units/wgmma/state.h"
 
 enum { OPTION_N, OPTION_TYPES, OPTION_FLAGS };
-enum { A_MN_MAJOR = 1, ONE_TRANSPOSED = 2, A_REGISTERS_ = 4, HALVES = 8, NEGATIVE = 16 };
+enum {
+    A_MN_MAJOR = 1,
+    ONE_TRANSPOSED = 2,
+    A_REGISTERS_ = 4,
+    HALVES = 8,
+    NEGATIVE = 16,
+    SATURATES = 32
+};
 enum { AT_SUMS, AT_A, AT_B, AT_SCALE_D };
 static const char *const type_names[] = {"f16", "bf16", "e4m3", "e5m2", "tf32", "s8", "u8", NULL};
 enum { TYPES = TENSOR_U8 + 1 };
@@ -27,6 +34,7 @@ static void wgmma(const struct operation *op, struct frame *frame) {
                               .mn_major = flags & A_MN_MAJOR,
                               .type = (enum tensor_type)(types % TYPES),
                               .halves = flags & HALVES,
+                              .saturates = flags & SATURATES,
                               .negative = flags & NEGATIVE,
                               .one_transposed = flags & ONE_TRANSPOSED,
                               .other_type = true,
@@ -90,7 +98,7 @@ static void decode_mma(struct decoder *d) {
     if (!halves && !take(d, whole ? "s32" : "f32"))
         refuse(d, "only sums of fp32, fp16 and 32-bit integers are modelled");
     const int a = take_one_of(d, type_names), b = take_one_of(d, type_names);
-    if (take(d, "satfinite")) refuse(d, "saturated sums are not modelled");
+    const bool saturates = take(d, "satfinite");
     if (!n || a < 0 || b < 0 || (a != b && !bytes) || whole != (a > TENSOR_TF32) ||
         whole != (b > TENSOR_TF32) || (halves && (a == TENSOR_BF16 || tf32)) ||
         (whole && n > 32 && n % 16))
@@ -105,7 +113,8 @@ static void decode_mma(struct decoder *d) {
     d->op->at[AT_B] = read_operand(d, &o[2], 'd');
     d->op->at[AT_SCALE_D] = read_operand(d, &o[3], 'p');
     d->op->option[OPTION_FLAGS] = take_constants(d, o + 4, d->source->operands - 4, !registers) |
-                                  (registers ? A_REGISTERS_ : 0) | (halves ? HALVES : 0);
+                                  (registers ? A_REGISTERS_ : 0) | (halves ? HALVES : 0) |
+                                  (saturates ? SATURATES : 0);
     d->op->run = wgmma;
 }
 

@@ -9,7 +9,7 @@
 #include "semantics/wmma.h"
 #include "sim/core/collective.h"
 
-enum { OPTION_SHAPE, OPTION_A, OPTION_B, OPTION_D, OPTION_C };
+enum { OPTION_SHAPE, OPTION_A, OPTION_B, OPTION_D, OPTION_C, OPTION_SATURATES };
 enum { ELEMENT_F64 = TF32 + 1, SUM_F64 = SUM_S32 + 1 };
 
 struct call {
@@ -49,9 +49,9 @@ static uint64_t sum_f64(int k, const uint64_t *a, const uint64_t *b, uint64_t c)
 
 static uint64_t sum_of(const struct operation *op, int k, const uint64_t *a, const uint64_t *b,
                        uint64_t c) {
-    const struct mma_types types = {(enum mma_element)op->option[OPTION_A],
-                                    (enum mma_element)op->option[OPTION_B],
-                                    (enum mma_sum_type)op->option[OPTION_D]};
+    const struct mma_types types = {
+        (enum mma_element)op->option[OPTION_A], (enum mma_element)op->option[OPTION_B],
+        (enum mma_sum_type)op->option[OPTION_D], op->option[OPTION_SATURATES]};
     uint32_t left[WMMA_MOST_K], right[WMMA_MOST_K];
     if (op->option[OPTION_D] == SUM_F64) return sum_f64(k, a, b, c);
     for (int i = 0; i < k; ++i) {
@@ -120,7 +120,7 @@ static void take_types(struct decoder *d) {
         last = take_one_of(d, sums);
     }
     take(d, "rn");
-    if (take(d, "satfinite")) refuse(d, "saturated sums are not modelled");
+    option[OPTION_SATURATES] = take(d, "satfinite");
     const struct wmma_shape *const s = &wmma_shapes[option[OPTION_SHAPE]];
     const bool whole = a == S8 || a == U8, halves = a == F16;
     const bool good = sum >= 0 && a >= 0 && b >= 0 && a != E4M3 && a != E5M2 &&
@@ -128,7 +128,8 @@ static void take_types(struct decoder *d) {
                       (last == sum || (halves && (last == SUM_F32 || last == SUM_F16))) &&
                       (halves || sum != SUM_F16) && (a == ELEMENT_F64) == (s->k == 4) &&
                       (a == TF32) == (s->k == 8) && (a == ELEMENT_F64) == (sum == SUM_F64);
-    if (!good) refuse(d, "this shape, or these types, are not modelled");
+    if (!good || (option[OPTION_SATURATES] && !whole))
+        refuse(d, "this shape, or these types, are not modelled");
     option[OPTION_A] = a;
     option[OPTION_B] = b;
     option[OPTION_D] = sum;

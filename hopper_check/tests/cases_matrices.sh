@@ -32,6 +32,13 @@ try 0 clean "$warp" '
         {%r4, %r4}, {%r5, %r5, %r5, %r5};
     is b32 %r6 68
     is b32 %r9 68
+    mov.b32 %r5, 0x7fffffff;
+    mma.sync.aligned.m16n8k32.row.col.satfinite.s32.u8.u8.s32 {%r6, %r7, %r8, %r9}, {%r3, %r3, %r3,
+        %r3}, {%r4, %r4}, {%r5, %r5, %r5, %r5};
+    is b32 %r9 0x7fffffff
+    mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%r6, %r7, %r8, %r9}, {%r3, %r3, %r3, %r3},
+        {%r4, %r4}, {%r5, %r5, %r5, %r5};
+    is b32 %r9 0x80001fdf
     mov.b32 %r3, 0x3c003c00;
     mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%r6, %r7}, {%r3, %r3, %r3, %r3}, {%r3,
         %r3}, {%r3, %r3};
@@ -107,7 +114,7 @@ multiply() {
         shr.u32 %r5, %r1, 4;
         cvt.u64.u32 %d1, %r5;
         or.b64 %d1, %d1, 0x0000001000080000;
-        mov.b32 %r6, 0; mov.b32 %r7, 0; mov.b32 %r8, 0; mov.b32 %r9, 0;
+        mov.b32 %r6, $start; mov.b32 %r7, 0; mov.b32 %r8, 0; mov.b32 %r9, $start;
         mov.f32 %f0, 0f00000000; mov.f32 %f1, 0f00000000; mov.f32 %f2, 0f00000000; mov.f32 %f3,
             0f00000000;
         setp.ne.u32 %p1, %r5, 0;
@@ -117,7 +124,7 @@ multiply() {
         wgmma.commit_group.sync.aligned;
         $8"
 }
-fragment=%d1
+fragment=%d1 start=0 # start: in two of the sums of whole numbers
 wait='wgmma.wait_group.sync.aligned 0;'
 floats='%f0, %f1, %f2, %f3'
 whole='%r6, %r7, %r8, %r9'
@@ -137,6 +144,15 @@ multiply 0 clean s32.s8.s8 m64n8k32 0xffffffff '' "$whole" \
     "$wait setp.ne.s32 %p9, %r9, 64; @%p9 trap;"
 multiply 0 clean s32.u8.s8 m64n8k32 0xffffffff '' "$whole" \
     "$wait setp.ne.s32 %p9, %r6, -16320; @%p9 trap;"
+start=0x7fffffff
+multiply 0 clean s32.s8.s8.satfinite m64n8k32 0xffffffff '' "$whole" \
+    "$wait setp.ne.s32 %p9, %r9, 0x7fffffff; @%p9 trap; setp.ne.s32 %p9, %r8, 64; @%p9 trap;"
+multiply 0 clean s32.s8.s8 m64n8k32 0xffffffff '' "$whole" \
+    "$wait setp.ne.s32 %p9, %r9, 0x8000003f; @%p9 trap;"
+start=-2147483648
+multiply 0 clean s32.u8.s8.satfinite m64n8k32 0xffffffff '' "$whole" \
+    "$wait setp.ne.s32 %p9, %r6, 0x80000000; @%p9 trap;"
+start=0
 multiply 4 accumulator-in-flight s32.u8.u8 m64n8k32 0xffffffff '' "$whole" \
     "mov.b32 %r7, 0; $wait"
 fragment='{%r10, %r11, %r12, %r13}'

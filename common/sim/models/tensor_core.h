@@ -40,6 +40,9 @@ void tensor_core_multiply(float *d, const struct wgmma_operand *a, const struct 
 /* The same of sums that are kept as fp16, whose values are in d. */
 void tensor_half_multiply(float *d, const struct wgmma_operand *a, const struct wgmma_operand *b,
                           struct tensor_shape shape);
+/* The same of whole numbers, whose sums go to the nearest of 32 bits. */
+void tensor_saturated_multiply(float *d, const struct wgmma_operand *a,
+                               const struct wgmma_operand *b, struct tensor_shape shape);
 /* The same of tf32 and whole numbers, and of no others. */
 void tensor_other_multiply(float *d, const struct wgmma_operand *a, const struct wgmma_operand *b,
                            struct tensor_shape shape);

@@ -67,3 +67,19 @@ void tensor_half_multiply(float *d, const struct wgmma_operand *a, const struct 
         memcpy(d + i, &bits, sizeof bits);
     }
 }
+
+void tensor_saturated_multiply(float *d, const struct wgmma_operand *a,
+                               const struct wgmma_operand *b, struct tensor_shape shape) {
+    for (int i = 0; i < shape.m * shape.n; ++i) {
+        int32_t before = 0;
+        if (shape.accumulate) memcpy(&before, d + i, sizeof before);
+        int64_t sum = before;
+        for (int j = 0; j < tensor_k(shape.a); ++j)
+            sum +=
+                whole(a->bits[j][i / shape.n], shape.a) * whole(b->bits[j][i % shape.n], shape.b);
+        const int32_t kept = sum > INT32_MAX   ? INT32_MAX
+                             : sum < INT32_MIN ? INT32_MIN
+                                               : (int32_t)sum;
+        memcpy(d + i, &kept, sizeof kept);
+    }
+}

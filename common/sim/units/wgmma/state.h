@@ -24,6 +24,7 @@ struct wgmma_call {
     bool accumulate, mn_major;
     enum tensor_type type;   /* of A, and if not said otherwise of B */
     bool halves;             /* the sums are fp16, two in a register */
+    bool saturates;          /* the sums are whole and stay in their range */
     bool negative;           /* subtracts the product */
     bool one_transposed;     /* B's major dimension is not A's */
     bool other_type;         /* B's is: */

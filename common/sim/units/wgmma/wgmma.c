@@ -69,7 +69,9 @@ static void complete(struct sim_job *job) {
     wgmma_fetch_operands(op, &a, &b);
     const struct tensor_shape shape = {WGMMA_M, op->call.n, op->call.type,
                                        wgmma_type_of_b(&op->call), op->call.accumulate};
-    (op->call.halves ? tensor_half_multiply : tensor_core_multiply)(op->tile->d, &a, &b, shape);
+    (op->call.halves      ? tensor_half_multiply
+     : op->call.saturates ? tensor_saturated_multiply
+                          : tensor_core_multiply)(op->tile->d, &a, &b, shape);
     if (!sim_recording()) return;
     const uint64_t now = sim_now();
     const struct sim_event e = {.kind = SIM_EVENT_WGMMA,
@@ -116,7 +118,8 @@ static void check_same(const struct sim_warpgroup *g, void *const operand[WARPGR
         if (other->n == first->n && other->a == first->a && other->b == first->b &&
             other->accumulate == first->accumulate && other->mn_major == first->mn_major &&
             other->type == first->type && other->halves == first->halves &&
-            other->negative == first->negative && other->one_transposed == first->one_transposed &&
+            other->saturates == first->saturates && other->negative == first->negative &&
+            other->one_transposed == first->one_transposed &&
             wgmma_type_of_b(other) == wgmma_type_of_b(first) &&
             !other->a_registers == !first->a_registers)
             continue;
