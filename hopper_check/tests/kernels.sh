@@ -25,6 +25,7 @@ head='.version 8.4
     ret;
 }
 .func nothing() { ret; }
+.func (.param .b32 result) again_twice(.param .b32 a, .param .b32 b);
 .alias again_twice, twice;
 .global .align 8 .u64 functions[2] = {again, twice};
 .global .align 8 .u64 behind = generic(text)+4;

@@ -86,7 +86,7 @@ static void check_refused(void) {
     refused(
         "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16.satfinite {%r0, %r1, %r2, %r3}, %d0, "
         "%d1, %p0, 1, 1, 0, 0;",
-        "this shape, or these types");
+        "only sums of fp32");
     refused("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16 {%r0, %r1, %r2, %r3}, %d0, %d1, "
             "%r4, 0, %p0, 1, 1, 0, 0;",
             "this form of it");
