@@ -4,17 +4,21 @@
 #include "program/instructions.h"
 #include "semantics/address.h"
 
-enum { OPTION_FIELD, OPTION_ORDINAL, OPTION_WIDE, OPTION_SCOPE };
+enum { OPTION_FIELD, OPTION_ORDINAL, OPTION_WIDE, OPTION_SCOPE, OPTION_GLOBAL };
 
 static void replace(const struct operation *op, struct frame *frame) {
-    void *const map = own_shared(op, address(op, frame, 0, op->offset));
+    const uint64_t at = address(op, frame, 0, op->offset);
     const enum sim_map_field field = (enum sim_map_field)op->option[OPTION_FIELD];
     uint64_t value = op->option[OPTION_WIDE] ? VALUE(reg_u64, 1) : VALUE(reg_u32, 1);
     if (field == MAP_RANK) ++value; /* the field counts dimensions from 0 */
-    sim_tensor_map_replace(map, field, op->option[OPTION_ORDINAL], value);
+    if (op->option[OPTION_GLOBAL])
+        sim_tensor_map_replace_global((struct tensor_map *)(uintptr_t)at, field,
+                                      op->option[OPTION_ORDINAL], value);
+    else
+        sim_tensor_map_replace(own_shared(op, at), field, op->option[OPTION_ORDINAL], value);
 }
 
-/* .tile.FIELD.shared::cta.b1024.TYPE [map], {ordinal,} value */
+/* .tile.FIELD.{shared::cta, global}.b1024.TYPE [map], {ordinal,} value */
 static void decode_replace(struct decoder *d) {
     static const struct {
         const char *name;
@@ -37,8 +41,8 @@ static void decode_replace(struct decoder *d) {
     while (i < FIELDS && !take(d, fields[i].name))
         ++i;
     if (i == FIELDS) refuse(d, "this field is not modelled");
-    if (take(d, "global")) refuse(d, "editing a map in global memory is not modelled yet");
-    require(d, "shared::cta");
+    d->op->option[OPTION_GLOBAL] = take(d, "global");
+    if (!d->op->option[OPTION_GLOBAL]) require(d, "shared::cta");
     require(d, "b1024");
     const bool wide = take(d, "b64");
     if (!wide) require(d, "b32");

@@ -766,6 +766,32 @@ try 0 clean "$warp" '
         [%r1], 128;
     fence.proxy.tensormap::generic.acquire.gpu [%d0], 128;'
 
+# In global memory, for a load behind it: what lies behind the map is read into 2 x 8 x 32 fp32.
+edit() {
+    try "$1" "$2" "$warp" "$(initialized 1)
+        mov.b64 %d2, map;
+        cvt.u64.u32 %d3, %r0; shl.b64 %d3, %d3, 2;
+        add.u64 %d2, %d2, %d3; add.u64 %d3, %d0, %d3;
+        ld.param.u32 %r4, [%d2];
+        st.global.u32 [%d3], %r4;
+        bar.warp.sync 0xffffffff;
+        @!%p0 bra done;
+        add.u64 %d4, %d0, 4096;
+        tensormap.replace.tile.global_address.global.b1024.b64 [%d0], %d4;
+        mbarrier.arrive.expect_tx.shared::cta.b64 %d1, [%r1], 2048;
+        $3
+        cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1+1024],
+            [%d0, {0, 0, 0}], [%r1];
+        wait: mbarrier.try_wait.shared::cta.b64 %p1, [%r1], %d1;
+        @!%p1 bra wait;
+        ld.shared.u32 %r5, [%r1+1024];
+        is u32 %r5 0
+        done:"
+}
+edit 0 clean 'fence.proxy.tensormap::generic.release.gpu;
+    fence.proxy.tensormap::generic.acquire.gpu [%d0], 128;'
+edit 4 tensor-map '' # it is not acquired
+
 # ---- refused by name ----
 refused() { try 5 "$1" "$one" "$2"; }
 refused 'red.async.relaxed.cluster.global.add.u32 (1 times' \

@@ -23,6 +23,9 @@ enum sim_map_field {
 
 void sim_tensor_map_replace(struct tensor_map *map, enum sim_map_field field, int ordinal,
                             uint64_t value);
+/* The same of a map in global memory. */
+void sim_tensor_map_replace_global(struct tensor_map *map, enum sim_map_field field, int ordinal,
+                                   uint64_t value);
 void sim_tensor_map_copy_release(struct tensor_map *global, const struct tensor_map *map,
                                  enum scope scope);
 void sim_fence_tensor_map_release(enum scope scope);

@@ -154,25 +154,43 @@ static void replace(struct tensor_map_fields *f, enum sim_map_field field, int o
     }
 }
 
-void sim_tensor_map_replace(struct tensor_map *map, enum sim_map_field field, int ordinal,
-                            uint64_t value) {
+static void edit(struct tensor_map *map, enum sim_map_field field, int ordinal, uint64_t value) {
     static const struct tensor_map zeros;
-    struct sim_thread *const thread = sim_thread();
-    const struct sim_shared_place at = sim_shared_at(map, MAP_BYTES, MAP_BYTES);
     struct tensor_map_fields fields = {0};
-    sim_shadow_generic(thread, at.cta, at.offset, MAP_BYTES, SIM_READ);
-    sim_shadow_generic(thread, at.cta, at.offset, MAP_BYTES, SIM_WRITE);
     if (memcmp(map, &zeros, MAP_BYTES) != 0 && !tensor_map_decode(map, &fields))
         sim_fatal(
-            "tensor-map", thread,
+            "tensor-map", sim_thread(),
             "tensormap.replace: what lies there is no tensor map\n"
             "    copy all 128 bytes of one to shared memory first, or zeros and replace every "
             "field");
     replace(&fields, field, ordinal, value);
     tensor_map_write(map, &fields);
-    note_edit(&at);
     sim_advance(TENSOR_MAP_REPLACE_CYCLES);
+}
+
+void sim_tensor_map_replace(struct tensor_map *map, enum sim_map_field field, int ordinal,
+                            uint64_t value) {
+    struct sim_thread *const thread = sim_thread();
+    const struct sim_shared_place at = sim_shared_at(map, MAP_BYTES, MAP_BYTES);
+    sim_shadow_generic(thread, at.cta, at.offset, MAP_BYTES, SIM_READ);
+    sim_shadow_generic(thread, at.cta, at.offset, MAP_BYTES, SIM_WRITE);
+    edit(map, field, ordinal, value);
+    note_edit(&at);
     sim_progress();
+}
+
+void sim_tensor_map_replace_global(struct tensor_map *map, enum sim_map_field field, int ordinal,
+                                   uint64_t value) {
+    struct sim_thread *const thread = sim_thread();
+    if ((uintptr_t)map % MAP_BYTES)
+        sim_fatal("misaligned", NULL, "global address %p is not a multiple of %d",
+                  (const void *)map, MAP_BYTES);
+    prerequisites_check(map, SIM_WRITE);
+    if (!sim_global_check(map, MAP_BYTES, SIM_WRITE)) return;
+    sim_global_generic(thread, map, MAP_BYTES, SIM_READ);
+    sim_global_generic(thread, map, MAP_BYTES, SIM_WRITE);
+    edit(map, field, ordinal, value);
+    poll_written();
 }
 
 /* ---- the copy ---- */
