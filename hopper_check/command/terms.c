@@ -33,6 +33,7 @@ static const struct {
     {"missing-fence-mbarrier-init", "PTX ISA, fence: .mbarrier_init; .proxy.async"},
     {"missing-proxy-fence", "PTX ISA, Memory Consistency Model: Proxies; fence: .proxy.async"},
     {"missing-wgmma-fence", "PTX ISA, wgmma.fence"},
+    {"missing-proxy-fence-after-read", "PTX ISA, Data Movement: Async Proxy; fence: .proxy.async"},
     {"overwritten-in-flight", "PTX ISA, Asynchronous Operations: completion"},
     {"overwritten-while-read", "PTX ISA, Asynchronous Operations: completion"},
     {"read-before-landed", "PTX ISA, Asynchronous Operations: completion"},

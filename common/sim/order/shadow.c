@@ -222,7 +222,7 @@ static void accuse(const struct accessor *now, const struct record *then, struct
     bool then_in_flight = then->slot >= cluster->ctas * cta->threads;
     const char *kind, *advice;
     if (now->async_proxy && !slot->async_proxy && generic_order) {
-        kind = "missing-proxy-fence";
+        kind = then->write ? "missing-proxy-fence" : "missing-proxy-fence-after-read";
         if (another_has_fenced(cluster, now->thread, then)) doubt_in_next_report(DOUBT_PROXY_FENCE);
         advice = then->write ? "The write went through the generic proxy and the other access goes "
                                "through the async "
