@@ -235,7 +235,7 @@ void sim_tensor_map_copy_release(struct tensor_map *global, const struct tensor_
     if ((uintptr_t)global % MAP_BYTES)
         sim_fatal("misaligned", NULL, "global address %p is not a multiple of %d",
                   (const void *)global, MAP_BYTES);
-    prerequisites_check(global, SIM_WRITE);
+    prerequisites_check(global, MAP_BYTES, SIM_WRITE, false);
     if (!sim_global_check(global, MAP_BYTES, SIM_WRITE)) return;
     sim_warp_collective("tensormap.cp_fenceproxy", &copy, copy_map);
     sim_advance(TENSOR_MAP_COPY_CYCLES);
