@@ -336,4 +336,30 @@ EXHIBITS = {
                 "In the loop it would help, too, after each tile. It is needed once, after the last.",
         },
     },
+    "35_each_its_own_copy": {
+        "not": {
+            "cp_async_wait_group(":
+                "Each thread has its own copies here. What does it know of the others' after that?",
+            "copy_tile(shared->a[1 - stage]":
+                "The multiplication that has read this stage has been waited for, by each warp. But "
+                "did all warps come as far?",
+            "wgmma_wait_group(": "It speaks of the multiplication, which is over too late to help.",
+        },
+    },
+    "36_five_in_four": {
+        "not": {
+            "cp_async_commit_group(": "A group for each tile, an empty one behind the last: that is "
+                                      "right.",
+            "cp_async_wait_group(": "All but the groups of later tiles are complete. That is right.",
+            "__syncthreads(": "It makes every thread's copies visible to all.",
+            "cp_async_16(": "This write collides with another. Which tile lies in that stage?",
+        },
+    },
+    "37_fence_for_a_barrier": {
+        "not": {
+            "fence_proxy_async(": "Each thread has fenced what it has written. Who knows of it?",
+            "bulk_commit_group(": "The thread that has issued the store commits it. That is right.",
+            "stmatrix_x4(": "The lanes of a warp store together, and each warp has rows of its own.",
+        },
+    },
 }

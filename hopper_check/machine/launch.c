@@ -137,6 +137,7 @@ static struct gemm_launch simulated(const struct launch *l) {
                                 .grid = count(l->grid),
                                 .cluster = count(l->cluster),
                                 .threads = count(l->block),
+                                .early = l->early ? GEMM_EARLY : GEMM_IN_ORDER,
                                 .smem_bytes = all_shared_bytes(l)};
 }
 

@@ -20,6 +20,7 @@ struct launch {
     bool silent;          /* what the kernel prints is left out */
     bool elect_any;       /* elect.sync takes the lane that the schedule says, and not the lowest */
     bool keeps_variables; /* of the module, placed before: they outlive the launch */
+    bool early;           /* it may begin while the launch before it still runs */
     uint64_t branch_limit; /* taken in one turn of a thread, after which it counts as endless */
     uint64_t executed;     /* instructions, of all threads that have ended */
     uint64_t checked;      /* of them those that the simulator judges: accesses, barriers, copies */

@@ -2,10 +2,11 @@
  * many SMs as --sms says. */
 #include <string.h>
 
+#include "machine/heap.h"
 #include "runtime/device.h"
 #include "runtime/errors.h"
 #include "runtime/session.h"
-#include "machine/heap.h"
+#include "sim/order/launches_ahead.h"
 
 cudaError_t cudaGetDeviceCount(int *count) { return *count = 1, cudaSuccess; }
 cudaError_t cudaGetDevice(int *device) { return *device = 0, cudaSuccess; }
@@ -18,7 +19,10 @@ cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
 }
 cudaError_t cudaSetDeviceFlags(unsigned flags) { return (void)flags, cudaSuccess; }
 cudaError_t cudaDeviceReset(void) { return cudaSuccess; }
-cudaError_t cudaDeviceSynchronize(void) { return errors_note(errors_lost()); }
+cudaError_t cudaDeviceSynchronize(void) {
+    launches_ahead_complete();
+    return errors_note(errors_lost());
+}
 cudaError_t cudaThreadSynchronize(void) { return cudaDeviceSynchronize(); }
 cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value) {
     if (limit == cudaLimitMallocHeapSize) heap_set_limit(value);

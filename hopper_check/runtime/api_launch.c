@@ -6,6 +6,7 @@
 #include "runtime/launching.h"
 #include "runtime/memory.h"
 #include "runtime/session.h"
+#include "sim/order/launches_ahead.h"
 
 /* ---- registration: crt/host_runtime.h ---- */
 
@@ -80,18 +81,18 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared, 
 static struct three three_of(dim3 v) { return (struct three){(int)v.x, (int)v.y, (int)v.z}; }
 
 static struct request request_of(const void *handle, dim3 grid, dim3 block, void **arguments,
-                                 size_t shared) {
+                                 size_t shared, cudaStream_t stream) {
     return (struct request){.handle = handle,
                             .grid = three_of(grid),
                             .block = three_of(block),
                             .dynamic_shared = shared,
-                            .argument = arguments};
+                            .argument = arguments,
+                            .stream = stream};
 }
 
 cudaError_t cudaLaunchKernel(const void *host, dim3 grid, dim3 block, void **arguments,
                              size_t shared, cudaStream_t stream) {
-    const struct request r = request_of(host, grid, block, arguments, shared);
-    (void)stream;
+    const struct request r = request_of(host, grid, block, arguments, shared, stream);
     return errors_note(launch_request(&r));
 }
 
@@ -100,18 +101,20 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void 
     return cudaLaunchKernel((const void *)kernel, grid, block, arguments, shared, stream);
 }
 
-/* Clusters are built; what else an attribute says changes no result here: priorities, carveouts,
- * programmatic dependence, which may begin a launch early and need not. */
+/* Clusters are built, and a launch that may begin early is judged as one. What else an attribute
+ * says changes no result here: priorities, carveouts. */
 static struct request request_of_config(const void *handle, const cudaLaunchConfig_t *config,
                                         void **arguments) {
-    struct request r =
-        request_of(handle, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes);
+    struct request r = request_of(handle, config->gridDim, config->blockDim, arguments,
+                                  config->dynamicSmemBytes, config->stream);
     for (unsigned i = 0; i < config->numAttrs; ++i) {
         const cudaLaunchAttribute *const a = &config->attrs[i];
         if (a->id == cudaLaunchAttributeClusterDimension)
             r.cluster = (struct three){(int)a->val.clusterDim.x, (int)a->val.clusterDim.y,
                                        (int)a->val.clusterDim.z};
         if (a->id == cudaLaunchAttributeCooperative) r.cooperative = a->val.cooperative != 0;
+        if (a->id == cudaLaunchAttributeProgrammaticStreamSerialization)
+            r.early = a->val.programmaticStreamSerializationAllowed != 0;
     }
     return r;
 }
@@ -124,14 +127,14 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *ho
 
 cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block, void **arguments,
                                         size_t shared, cudaStream_t stream) {
-    struct request r = request_of(host, grid, block, arguments, shared);
-    (void)stream;
+    struct request r = request_of(host, grid, block, arguments, shared, stream);
     r.cooperative = true;
     return errors_note(launch_request(&r));
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data) {
     (void)stream;
+    launches_ahead_complete();
     function(data);
     return cudaSuccess;
 }
@@ -207,7 +210,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *ctas, co
                                                                    int threads, size_t shared,
                                                                    unsigned flags) {
     struct request r =
-        request_of(host, (dim3){1, 1, 1}, (dim3){(unsigned)threads, 1, 1}, NULL, shared);
+        request_of(host, (dim3){1, 1, 1}, (dim3){(unsigned)threads, 1, 1}, NULL, shared, NULL);
     (void)flags;
     if (!find(host)) return errors_note(cudaErrorInvalidDeviceFunction);
     r.cluster = (struct three){1, 1, 1};

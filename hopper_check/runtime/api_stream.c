@@ -6,6 +6,7 @@
 #include "runtime/errors.h"
 #include "runtime/launching.h"
 #include "runtime/session.h"
+#include "sim/order/launches_ahead.h"
 
 struct CUstream_st {
     int priority;
@@ -35,11 +36,13 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     (void)stream;
+    launches_ahead_complete();
     return errors_note(errors_lost());
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
     (void)stream, (void)event, (void)flags;
+    launches_ahead_complete();
     return errors_note(errors_lost());
 }
 cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority) {
@@ -61,6 +64,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureSta
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
                                   unsigned flags) {
     (void)flags;
+    launches_ahead_complete();
     callback(stream, errors_lost(), data);
     return cudaSuccess;
 }
@@ -80,6 +84,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
     (void)stream, (void)flags;
     if (!event) return errors_note(cudaErrorInvalidResourceHandle);
+    launches_ahead_complete();
     event->milliseconds = launch_milliseconds();
     return errors_note(errors_lost());
 }
@@ -88,6 +93,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     (void)event;
+    launches_ahead_complete();
     return errors_note(errors_lost());
 }
 cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }

@@ -52,7 +52,7 @@ CUresult cuCtxPopCurrent(CUcontext *out) {
 }
 CUresult cuCtxGetDevice(CUdevice *device) { return *device = 0, CUDA_SUCCESS; }
 CUresult cuCtxDestroy(CUcontext in) { return (void)in, CUDA_SUCCESS; }
-CUresult cuCtxSynchronize(void) { return result(errors_lost()); }
+CUresult cuCtxSynchronize(void) { return result(cudaDeviceSynchronize()); }
 #if CUDA_VERSION >= 13000
 CUresult cuCtxCreate(CUcontext *out, CUctxCreateParams *params, unsigned flags, CUdevice device) {
     (void)params, (void)flags;
@@ -235,8 +235,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                         .grid = {(int)grid_x, (int)grid_y, (int)grid_z},
                         .block = {(int)block_x, (int)block_y, (int)block_z},
                         .dynamic_shared = shared,
-                        .argument = arguments};
-    (void)stream;
+                        .argument = arguments,
+                        .stream = stream};
     return launch(&r, extra);
 }
 
@@ -247,13 +247,16 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
         .grid = {(int)config->gridDimX, (int)config->gridDimY, (int)config->gridDimZ},
         .block = {(int)config->blockDimX, (int)config->blockDimY, (int)config->blockDimZ},
         .dynamic_shared = config->sharedMemBytes,
-        .argument = arguments};
+        .argument = arguments,
+        .stream = config->hStream};
     for (unsigned i = 0; i < config->numAttrs; ++i) {
         const CUlaunchAttribute *const a = &config->attrs[i];
         if (a->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
             r.cluster = (struct three){(int)a->value.clusterDim.x, (int)a->value.clusterDim.y,
                                        (int)a->value.clusterDim.z};
         if (a->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) r.cooperative = a->value.cooperative != 0;
+        if (a->id == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            r.early = a->value.programmaticStreamSerializationAllowed != 0;
     }
     return launch(&r, extra);
 }

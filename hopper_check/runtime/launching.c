@@ -11,6 +11,7 @@
 #include "runtime/session.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/run.h"
+#include "sim/order/launches_ahead.h"
 #include "sim/settings.h"
 
 enum {
@@ -70,6 +71,7 @@ static cudaError_t shape(const struct kernel *k, const struct request *r, struct
                          .cluster = r->cluster,
                          .parameters_at = sizeof(struct gemm_args),
                          .elect_any = session_get()->elect_any,
+                         .early = r->early,
                          .keeps_variables = true,
                          .branch_limit = session_get()->branch_limit ? session_get()->branch_limit
                                                                      : BRANCH_LIMIT,
@@ -147,7 +149,16 @@ static void tell_end(void) {
     session_tell("ended", (const char *const[]){executed, checked}, 2);
 }
 
-static cudaError_t run(const struct kernel *k) {
+/* On another stream than the launch before it, a launch has none ahead of it that it could overlap
+ * with; the order of the host's calls is that of all streams. */
+static void begin_on(const void *stream, const struct kernel *k) {
+    static const void *latest;
+    if (stream != latest) launches_ahead_complete();
+    latest = stream;
+    launches_ahead_next(task.launch.early, k->lets_next);
+}
+
+static cudaError_t run(const struct kernel *k, const void *stream) {
     static const struct contender contender = {.name = "hopper_check", .enqueue = enqueue};
     static const struct gemm_problem problem;
     double taken = 0;
@@ -160,6 +171,7 @@ static cudaError_t run(const struct kernel *k) {
     tell_begin(k);
     estimate_begin(k, &task.launch, task.args + sizeof(struct gemm_args));
     outputs_apply(k->outputs, k->function, task.args + sizeof(struct gemm_args));
+    begin_on(stream, k);
     if (task.launch.grid_barrier) global_let_write_to(task.launch.grid_barrier);
     const enum run_status status = backend_run(&contender, &problem, &taken);
     tell_end();
@@ -177,7 +189,7 @@ cudaError_t launch_request(const struct request *r) {
     if (!error) error = shape(k, r, &task.launch);
     if (!error && r->cooperative) error = cooperate(k, &task.launch);
     if (!error) error = parameters(k, r);
-    if (!error) error = run(k);
+    if (!error) error = run(k, r->stream);
     session_leave();
     return error;
 }

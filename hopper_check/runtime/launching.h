@@ -15,7 +15,9 @@ struct request {
     void **argument;    /* the address of each; NULL: */
     const void *packed; /* all of them as the kernel's parameters lie */
     size_t packed_bytes;
+    const void *stream;
     bool cooperative;
+    bool early; /* it may begin while the launch before it on the stream still runs */
 };
 
 /* Runs it to its end. Thereafter the GPU is lost if it was abandoned: errors.h. */

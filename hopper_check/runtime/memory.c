@@ -11,6 +11,7 @@
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
 #include "sim/order/global_shadow.h"
+#include "sim/order/launches_ahead.h"
 
 static const char *name_next(const char *what) {
     static int count;
@@ -51,6 +52,7 @@ cudaError_t memory_free(void *pointer) {
     size_t offset = 1, bytes;
     session_enter();
     const bool begins = pointer && global_cells_of(pointer, &offset, &bytes) && offset == 0;
+    launches_ahead_complete();
     if (begins) backend_free(pointer);
     session_leave();
     if (errors_lost()) return errors_lost();
@@ -90,6 +92,7 @@ cudaError_t memory_copy(void *to, const void *from, size_t bytes, enum cudaMemcp
         !fits("copy from global memory", from, bytes, from_device))
         return cudaErrorInvalidValue;
     session_enter();
+    launches_ahead_complete();
     global_written_by_host(to);
     memmove(to, from, bytes);
     session_leave();
@@ -116,6 +119,7 @@ cudaError_t memory_fill(void *to, size_t pitch, uint32_t pattern, int pattern_by
         if (!fits("fill of global memory", at, width * (size_t)pattern_bytes, true))
             return cudaErrorInvalidValue;
         session_enter();
+        launches_ahead_complete();
         global_written_by_host(at);
         for (size_t i = 0; i < width; ++i)
             memcpy(at + i * (size_t)pattern_bytes, &pattern, (size_t)pattern_bytes);

@@ -122,6 +122,16 @@ static void refuse_instructions(const struct kernel *k) {
     session_refuse(REFUSED_INCOMPLETE, "%s has what is not modelled: %s", k->shown, text);
 }
 
+/* Itself, or a function that it may call. */
+static bool launches_dependents(const struct ptx_module *ptx, const struct ptx_function *kernel) {
+    for (int i = 0; i < ptx->functions; ++i) {
+        const struct ptx_function *const f = &ptx->function[i];
+        for (int j = 0; j < f->instructions && (f == kernel || !f->entry); ++j)
+            if (!strcmp(f->instruction[j].opcode, "griddepcontrol.launch_dependents")) return true;
+    }
+    return false;
+}
+
 static bool prepare(struct kernel *k) {
     if (k->program) return true;
     struct ptx_module *const ptx = ptx_of(k->module);
@@ -133,6 +143,7 @@ static bool prepare(struct kernel *k) {
     k->program = program_of(ptx, k->function);
     if (k->program->refusals) refuse_instructions(k);
     k->outputs = outputs_of(ptx, k->function);
+    k->lets_next = launches_dependents(ptx, k->function);
     return true;
 }
 

@@ -19,6 +19,7 @@ struct kernel {
     struct ptx_function *function; /* once it is used */
     struct program *program;
     const struct outputs *outputs;
+    bool lets_next;          /* its text may let the next launch begin before its own end */
     int most_dynamic_shared; /* what cudaFuncSetAttribute() has allowed */
     struct kernel *next;
 };

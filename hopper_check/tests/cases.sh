@@ -309,7 +309,25 @@ store='cp.async.bulk.global.shared::cta.bulk_group [%d0], [%r1+1024], 256;'
 reduce='cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%d0], [%r1+1024], 256;'
 bulk 0 clean 'fence.proxy.async.shared::cta;' "$store" 0x3f800000
 bulk 0 clean 'fence.proxy.async;' "$reduce" 0x40800000
-bulk 4 missing-proxy-fence '' "$store" 0x3f800000
+bulk 4 'hazard: missing-proxy-fence: ' '' "$store" 0x3f800000
+refill() {
+    load='mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r1], 256;
+        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1+1024], [%d0], 256,
+            [%r1];
+        mbarrier.arrive.shared::cta.b64 %d1, [%r1];'
+    try "$1" "$2" "$one" "$(initialized 1)
+        $load
+        first: mbarrier.try_wait.shared::cta.b64 %p1, [%r1], %d1;
+        @!%p1 bra first;
+        ld.shared.u32 %r3, [%r1+1028];
+        $3
+        $load
+        second: mbarrier.try_wait.shared::cta.b64 %p1, [%r1], %d1;
+        @!%p1 bra second;"
+}
+refill 0 clean 'fence.proxy.async.shared::cta;'
+refill 4 'hazard: missing-proxy-fence-after-read: ' ''
+refill 4 'Data Movement: Async Proxy' ''
 try 0 clean "$pair" "$(initialized 1)
     xor.b32 %r3, %r2, 1;
     mapa.shared::cluster.u32 %r4, %r1, %r3;

@@ -21,7 +21,7 @@ ptx='-gencode arch=compute_90a,code=compute_90a -cudart shared'
 
 # shellcheck disable=SC2086 # $ptx is a list of options
 {
-for program in saxpy race host product unusual pointers faults; do build $program $program $ptx; done
+for program in saxpy race host product unusual pointers faults early; do build $program $program $ptx; done
 build blas blas $ptx -lcublas -lcublasLt
 build driver driver $ptx -lcuda
 build im2col im2col $ptx -lcuda
@@ -85,6 +85,23 @@ expect 0 'clean' ./barrier
 expect 4 'global-bounds' ./faults bounds
 "$nvcc" $ptx -o no_lines "$here/programs/saxpy.cu" || exit 2
 expect 0 'has no lines, so reports have those of its PTX; compile it with: nvcc' ./no_lines
+
+# Launches that begin early: the right ones, and one that touches too early what the launch ahead uses,
+# with both lines.
+early() {
+    first=$(grep -n "// $2\$" "$here/programs/early.cu") second=$(grep -n "// $3\$" "$here/programs/early.cu")
+    expect 4 "early-access: programs/early.cu:${first%%:*}: " ./early "$1"
+    expect 4 "may still $4 it, at programs/early.cu:${second%%:*}." ./early "$1"
+    expect 4 "$(printf 'findings: 1\nto see')" ./early "$1"
+}
+expect 0 'clean' ./early
+early reads 'too early' 'produced' write
+early writes 'too early, too' 'read by produce' read
+early one 'summed' 'produced' write
+early never 'behind two launches' 'produced' write
+early far 'of the launch ahead' 'summed' write
+early adds 'an ordinary addition' 'an ordinary addition' write
+expect 4 'in CUDA C++ cudaGridDependencySynchronize()' ./early reads
 
 # PTX, however it is compressed, and beside machine code.
 for mode in none size speed; do

@@ -19,6 +19,7 @@ enum doubtful_rule {
     DOUBT_BARRIER_AFTER_EXIT, /* __syncthreads() counts threads that have ended */
     DOUBT_EXIT_RELEASES,      /* a thread that ends releases nothing at the cluster's barrier */
     DOUBT_UNCHANGED_REGISTER, /* a write of a register that leaves its value is a write */
+    DOUBT_UNREAD_WORD,        /* a word is read, unwritten, that then is for nobody */
     DOUBT_ONE_INSTRUCTION,    /* lanes that write one word by one instruction race */
     DOUBT_INIT_FENCE,         /* the TMA and peers see an initialization after its fence only */
     /* on demand: */

@@ -163,7 +163,7 @@ static void begin_cta(struct sim_cta *cta, int index, int sm, uint64_t time) {
     cta->place = grid.used[sm]++;
     cta->live = cta->threads;
     cta->exited = false;
-    cta->launched_dependents = false;
+    cta->launched_dependents = cta->has_waited = false;
     cta->registers = NULL;
     cta->tensor = NULL;
     cta->refused_file = NULL;
@@ -336,6 +336,7 @@ void grid_retire(struct sim_cluster *cluster) {
             if (end < cta->warp[i].clock) end = cta->warp[i].clock;
         if (sim.cycles < end) sim.cycles = end;
         if (!cta->launched_dependents && sim.dependents_at < end) sim.dependents_at = end;
+        if (!cta->launched_dependents && cta->has_waited) sim.lets_late = true;
         --grid.used[cta->sm];
         grid.free_at[cta->sm] = end;
     }
@@ -408,7 +409,7 @@ static bool run(const struct gemm_launch *launch, bool *abandoned) {
     for (int i = 0; i < sms; ++i)
         grid.free_at[i] = overlaps ? later_of(ended_at[i], sim.dependents_at) : sim.cycles;
     sim.ahead_end = overlaps ? sim.cycles : 0;
-    sim.waits = false;
+    sim.waits = sim.lets_next = sim.lets_late = false;
     sim.dependents_at = 0;
     for (int device = 0; device < sim.devices; ++device)
         grid.on[device].order = order_clusters();

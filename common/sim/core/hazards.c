@@ -126,6 +126,7 @@ const char *doubt_name(enum doubtful_rule rule) {
         [DOUBT_BARRIER_AFTER_EXIT] = "barrier-after-exit",
         [DOUBT_EXIT_RELEASES] = "exit-releases-nothing",
         [DOUBT_UNCHANGED_REGISTER] = "unchanged-register",
+        [DOUBT_UNREAD_WORD] = "unwritten-word-for-nobody",
         [DOUBT_ONE_INSTRUCTION] = "one-instruction-of-a-warp",
         [DOUBT_INIT_FENCE] = "fence-after-initialization",
         [DOUBT_TENSOR_FENCE] = "tensor-fence-with-acquire",

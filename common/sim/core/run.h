@@ -22,10 +22,12 @@ struct sim_run {
     struct sim_cluster *clusters; /* resident */
     uint64_t cycles;              /* the end of the latest launch, SCHEDULE_TIME */
     /* Of a launch that is early, with what is ahead of it on the stream: */
-    bool ahead_complete;    /* the host has waited, or no kernel is directly ahead */
-    bool waits;             /* a thread of it has executed griddepcontrol.wait */
-    bool never_waited;      /* the launch before was early, over another one, and none did */
-    uint64_t ahead_end;     /* the end of the launch ahead, SCHEDULE_TIME; 0: there is none */
+    bool ahead_complete; /* the host has waited, or no kernel is directly ahead */
+    bool waits;          /* a thread of it has executed griddepcontrol.wait */
+    bool lets_next;      /* a CTA of it has executed griddepcontrol.launch_dependents */
+    bool lets_late;      /* and one does so, or ends, only when the launches ahead are complete */
+    bool never_waited;   /* the launch before was early, over another one, and none did */
+    uint64_t ahead_end;  /* the end of the launch ahead, SCHEDULE_TIME; 0: there is none */
     uint64_t dependents_at; /* when the running launch allows the next one to begin */
     uint64_t steps;         /* scheduling steps so far */
     uint64_t progress;      /* changes of state that a spinning thread may be waiting for */

@@ -175,6 +175,7 @@ struct sim_cta {
     int live;                   /* threads that have not ended */
     bool exited;
     bool launched_dependents;        /* by griddepcontrol.launch_dependents */
+    bool has_waited;                 /* a thread of it, by griddepcontrol.wait */
     struct named_barrier *barriers;  /* 16: units/named_barrier.c */
     struct register_pool *registers; /* units/registers/setmaxnreg.c */
     struct tensor_memory *tensor;    /* units/tcgen05_memory.c */

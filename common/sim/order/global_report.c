@@ -208,7 +208,7 @@ static const char *kind_of(char *advice, const struct sim_thread *thread,
                  "proxy:\n    fence_proxy_async_global() is missing, by the thread that accessed, "
                  "or by the one that has acquired.",
                  then->write ? "write" : "read");
-        return "missing-proxy-fence";
+        return then->write ? "missing-proxy-fence" : "missing-proxy-fence-after-read";
     }
     if (then_async && then->write && issue_known) {
         if ((int)then->cluster == thread->cta->cluster->index &&

@@ -5,7 +5,8 @@
 #include "sim/order/clock.h"
 #include "sim/order/global_shadow.h"
 
-enum { ENDED = 1 }; /* the epoch in which the prerequisites are complete */
+/* Epochs: the launch ahead is complete, and those that it has waited for; all are. */
+enum { ENDED = 1, ALL_ENDED };
 
 /* After the threads' own slots; the grid makes it. */
 static int slot_of(const struct sim_cluster *cluster) {
@@ -16,9 +17,13 @@ void prerequisites_acquire(struct sim_thread *thread) {
     sim_acquire_slot(thread, slot_of(thread->cta->cluster), ENDED);
 }
 
-/* Has the thread waited, or a thread that it is ordered after? That one is of its cluster: another
- * cluster tells of its wait through global memory, which is not to be accessed yet. */
-static bool have_ended(const struct sim_thread *thread) {
+void prerequisites_acquire_all(struct sim_thread *thread) {
+    sim_acquire_slot(thread, slot_of(thread->cta->cluster), ALL_ENDED);
+}
+
+/* A thread that it is ordered after is of its cluster: another cluster tells of its wait through
+ * global memory, which is not to be accessed yet. */
+bool prerequisites_have_ended(const struct sim_thread *thread) {
     return sim_clock_get(&thread->c, slot_of(thread->cta->cluster)) >= ENDED;
 }
 
@@ -28,9 +33,13 @@ static bool is_b(const void *pointer) {
     return b && b == global_cells_of(pointer, &offset, &bytes);
 }
 
-void prerequisites_check_early(const void *pointer, enum sim_access access) {
+void prerequisites_check_early(const void *pointer, size_t bytes, enum sim_access access,
+                               bool strong) {
     struct sim_thread *const thread = sim_thread();
-    if (have_ended(thread)) return;
+    const bool waited = prerequisites_have_ended(thread);
+    if (sim_clock_get(&thread->c, slot_of(thread->cta->cluster)) >= ALL_ENDED) return;
+    if (launches_ahead_known) launches_ahead_check(pointer, bytes, access, strong, waited);
+    if (launches_ahead_known || waited) return;
     char where[96];
     global_where(pointer, where, sizeof where);
     const bool reads_b = sim.launch->early == GEMM_EARLY_B && access == SIM_READ && is_b(pointer);

@@ -29,8 +29,9 @@ bool (*shadow_uncommitted)(const struct sim_cluster *cluster, int slot, uint32_t
 
 /* One access to (some bytes of) a cell. */
 struct record {
-    uint32_t epoch : 29;
+    uint32_t epoch : 28;
     uint32_t async_proxy : 1;
+    uint32_t own : 1; /* of a blind read: its thread has written there since, and nobody has read */
     uint32_t strong : 1;
     uint32_t narrow : 1; /* strong, and its scope is the CTA alone */
     uint16_t slot;
@@ -42,7 +43,7 @@ struct record {
 };
 
 enum { INLINE_RECORDS = 4, CELL_BYTES = 16, THREADS = (1 << 14) - 1 /* all bits of `thread` */ };
-#define EPOCHS (UINT32_MAX >> 3)
+#define EPOCHS (UINT32_MAX >> 4)
 
 struct overflow {
     int room;
@@ -223,7 +224,7 @@ static void accuse(const struct accessor *now, const struct record *then, struct
     bool then_in_flight = then->slot >= cluster->ctas * cta->threads;
     const char *kind, *advice;
     if (now->async_proxy && !slot->async_proxy && generic_order) {
-        kind = "missing-proxy-fence";
+        kind = then->write ? "missing-proxy-fence" : "missing-proxy-fence-after-read";
         if (another_has_fenced(cluster, now->thread, then)) doubt_in_next_report(DOUBT_PROXY_FENCE);
         advice = then->write ? "The write went through the generic proxy and the other access goes "
                                "through the async "
@@ -286,7 +287,9 @@ static void accuse(const struct accessor *now, const struct record *then, struct
 /* ---- reads of what nothing has written ---- */
 
 /* One that races with the first write is a race, and reported as one when the write comes. So the
- * verdict is left until an ordered write comes, or the CTA ends without any. */
+ * verdict is left until an ordered write comes, or the CTA ends without any. If that write is the
+ * reading thread's own, the verdict is left until somebody reads what it has written; if nobody
+ * does, it is in doubt. */
 static void accuse_of_reading_nothing(const struct record *read, const struct sim_cta *cta,
                                       size_t offset) {
     const struct sim_cluster *cluster = cta->cluster;
@@ -301,6 +304,19 @@ static void accuse_of_reading_nothing(const struct record *read, const struct si
         cluster->slot[read->slot].what, sim_where(cta, offset, where, sizeof where));
 }
 
+static void judge_blind_read(const struct record *read, const struct sim_cta *cta, size_t offset) {
+    if (read->own && !doubtful_rules) return;
+    if (read->own) doubt_in_next_report(DOUBT_UNREAD_WORD);
+    accuse_of_reading_nothing(read, cta, offset);
+}
+
+/* Does the thread write all that it has read? */
+static bool is_own(const struct record *read, const struct accessor *now, unsigned bytes,
+                   const struct sim_cta *cta) {
+    return !now->in_flight && read->slot == now->slot && !(read->bytes & ~bytes) &&
+           read->slot < cta->cluster->ctas * cta->threads;
+}
+
 struct blind_exit {
     struct sim_exit_call call; /* first */
     struct sim_cta *cta;
@@ -311,7 +327,7 @@ static void at_cta_exit(struct sim_exit_call *call) {
     for (size_t i = 0; i < cta->shared_bytes / CELL_BYTES; ++i)
         for (int j = 0; j < cta->shadow[i].count; ++j) {
             const struct record *record = record_at(&cta->shadow[i], j);
-            if (record->blind) accuse_of_reading_nothing(record, cta, i * CELL_BYTES);
+            if (record->blind) judge_blind_read(record, cta, i * CELL_BYTES);
         }
 }
 
@@ -363,7 +379,7 @@ static inline struct record *add_record(struct shadow_cell *cell, const struct a
     record->bytes = (uint16_t)bytes;
     record->thread = (uint16_t)(thread->cta->rank * cta->threads + thread->index) & THREADS;
     record->write = now->access == SIM_WRITE;
-    record->blind = false;
+    record->blind = record->own = false;
     return record;
 }
 
@@ -380,8 +396,14 @@ static void read_cell(struct accessor *now, struct sim_cta *cta, size_t cell_ind
             if (shared && !ordered(now, then, cta->cluster->slot[then->slot].async_proxy))
                 accuse(now, then, cta, cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared));
             written |= then->bytes;
-        } else if (then->slot == now->slot && then->strong == now->strong &&
-                   then->narrow == now->narrow && !(then->bytes & ~bytes)) {
+            continue;
+        }
+        if (then->own && (then->bytes & bytes)) {
+            accuse_of_reading_nothing(then, cta, cell_index * CELL_BYTES);
+            then->own = then->blind = false;
+        }
+        if (then->slot == now->slot && then->strong == now->strong && then->narrow == now->narrow &&
+            !(then->bytes & ~bytes)) {
             then->epoch = now->epoch & EPOCHS;
             then->bytes = (uint16_t)bytes;
             then->site = site;
@@ -416,8 +438,13 @@ static void write_cell(struct accessor *now, struct sim_cta *cta, size_t cell_in
             if (together && doubtful_rules) doubt_in_next_report(DOUBT_ONE_INSTRUCTION);
             if (!is_ordered && (!together || doubtful_rules))
                 accuse(now, then, cta, at);
-            else if (then->blind)
-                accuse_of_reading_nothing(then, cta, at);
+            else if (then->blind && !then->own && is_own(then, now, bytes, cta)) {
+                then->own = true;
+                if (kept != i) *record_at(cell, kept) = *then;
+                ++kept;
+                continue;
+            } else if (then->blind)
+                judge_blind_read(then, cta, at);
             then->bytes &= (uint16_t)~bytes;
             if (!then->bytes) continue;
         }

@@ -47,7 +47,7 @@ static bool begin(const void *memory, enum sim_access access, const struct stron
         sim_fatal("misaligned", NULL, "global address %p is not a multiple of %zu", memory,
                   how->bytes);
     if (!sim_global_check(memory, how->bytes, access)) return false;
-    prerequisites_check(memory, access);
+    prerequisites_check(memory, how->bytes, access, true);
     if (sim_timed())
         timing_access(sim_thread(), TIMING_ATOMIC, global_device_address(memory),
                       (unsigned)how->bytes);

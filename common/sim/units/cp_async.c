@@ -161,7 +161,7 @@ void sim_cp_async(void *shared, const void *global, int bytes, int valid_bytes) 
     const enum global_kind kind =
         valid_bytes ? sim_global_check(global, (size_t)valid_bytes, SIM_READ) : GLOBAL_REFUSED;
     if (!kind) valid_bytes = 0;
-    if (kind) prerequisites_check(global, SIM_READ);
+    if (kind) prerequisites_check(global, (size_t)valid_bytes, SIM_READ, false);
     if (kind == GLOBAL_WRITABLE)
         sim_global_async(thread, global, (size_t)valid_bytes, GLOBAL_CP_ASYNC, state->slot,
                          state->epoch);

@@ -18,7 +18,7 @@
 static inline enum global_kind check(const void *pointer, size_t bytes, enum sim_access access) {
     if ((uintptr_t)pointer & (bytes - 1))
         sim_fatal("misaligned", NULL, "global address %p is not a multiple of %zu", pointer, bytes);
-    prerequisites_check(pointer, access);
+    prerequisites_check(pointer, bytes, access, false);
     return sim_global_check(pointer, bytes, access);
 }
 

@@ -141,10 +141,10 @@ def use(firefox, page):
     firefox.verdict()
     firefox.click(".switch[aria-label^='fence_proxy_async']")
     firefox.wait("document.querySelector('#verdict.bad')")
-    expect("missing-proxy-fence" in firefox.verdict(), firefox.verdict())
+    expect("missing-proxy-fence-after-read" in firefox.verdict(), firefox.verdict())
     link = firefox.run("return document.getElementById('link').getAttribute('href')")
     firefox.open(page + link)
-    expect("missing-proxy-fence" in firefox.verdict(), f"{link}: {firefox.verdict()}")
+    expect("missing-proxy-fence-after-read" in firefox.verdict(), f"{link}: {firefox.verdict()}")
     firefox.wait("document.getElementById('report').contentDocument"
                  ".querySelector('#memory-stages .flight')")
     firefox.open(f"{page}#chapter=06&version=wait0")

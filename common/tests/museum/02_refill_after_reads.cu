@@ -5,7 +5,7 @@
  * title: Read by a warp, refilled by the TMA
  * project: DeepEP, https://github.com/deepseek-ai/DeepEP/pull/642
  * symptom: wrong sums in repeated runs with more than 256 tokens, on GB200
- * reports: missing-proxy-fence
+ * reports: missing-proxy-fence-after-read
  * does: A warp takes tiles from a stage in shared memory: the TMA fills it, the lanes read it, the
  *   TMA refills it.
  */
@@ -28,7 +28,7 @@ KERNEL(THREADS, 1) combine(KERNEL_ARGS args) {
     for (int n = 0; n < TILES; ++n) {
         if (threadIdx.x == 0) {
             mbarrier_arrive_expect_tx(&shared->landed, BOX_BYTES);
-            /* accused: missing-proxy-fence */
+            /* accused: missing-proxy-fence-after-read */
             tma_load(shared->stage, &args.map_a, PLACE_ROW(n), 0, &shared->landed);
         }
         mbarrier_wait(&shared->landed, n % 2);

@@ -8,7 +8,7 @@
  * title: Scales between two copies
  * project: DeepGEMM, https://github.com/deepseek-ai/DeepGEMM
  * symptom: we know of none
- * reports: missing-proxy-fence
+ * reports: missing-proxy-fence-after-read
  */
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
@@ -41,7 +41,7 @@ KERNEL(THREADS, 1) scaled_gemm(KERNEL_ARGS args) {
             mbarrier_arrive_expect_tx(full, 3 * BOX_BYTES);
             tma_load(shared->stage[stage].a, &args.map_a, 0, k * BOX_ROWS, full);
             tma_load(shared->stage[stage].b, &args.map_b, 0, k * BOX_ROWS, full);
-            /* accused: missing-proxy-fence */
+            /* accused: missing-proxy-fence-after-read */
             tma_load(shared->stage[stage].scales, &args.map_b, BOX_ROWS, k * BOX_ROWS, full);
         }
     if (threadIdx.x >= CONSUMERS) return;

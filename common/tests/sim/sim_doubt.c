@@ -202,6 +202,31 @@ KERNEL(64, 1) tma_signals(KERNEL_ARGS args) {
     }
 PEER_ARRIVES(peer_arrives, cluster_sync())
 PEER_ARRIVES(peer_arrives_unreleased, cluster_sync_relaxed())
+/* ---- an unwritten word ---- */
+
+/* Each lane of a warp changes a word, of which the last has not been written; the other warp reads
+ * some. */
+#define SCAN(name, reads)                                                                          \
+    KERNEL(64, 1) name(KERNEL_ARGS args) {                                                         \
+        SHARED_MEMORY(struct doubt_smem);                                                          \
+        element_t *const word = &shared->operand[2 * (me() % 32)];                                 \
+        (void)args;                                                                                \
+        if (me() < 31) st_shared_b32(word, 1);                                                     \
+        __syncthreads();                                                                           \
+        if (me() < 32) st_shared_b32(word, ld_shared_b32(word) + 1);                               \
+        __syncthreads();                                                                           \
+        if (me() >= 32 && me() % 32 < (reads)) (void)ld_shared_b32(word);                          \
+    }
+SCAN(scans_too_many, 31)
+SCAN(reads_all_it_scanned, 32)
+
+KERNEL(64, 1) reads_anothers_word(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct doubt_smem);
+    (void)args;
+    if (me() == 0) (void)ld_shared_b32(shared->operand);
+    __syncthreads();
+    if (me() == 1) st_shared_b32(shared->operand, 1);
+}
 
 /* ---- tensor memory ---- */
 
@@ -344,6 +369,9 @@ int main(void) {
     in_doubt(LAUNCH(copied_to_itself, THREADS, 1), "missing-wgmma-fence", DOUBT_UNCHANGED_REGISTER);
     beyond_doubt(LAUNCH(copied_elsewhere, THREADS, 1), "missing-wgmma-fence");
 #endif
+    in_doubt(LAUNCH(scans_too_many, 64, 1), "uninitialized-shared", DOUBT_UNREAD_WORD);
+    beyond_doubt(LAUNCH(reads_all_it_scanned, 64, 1), "uninitialized-shared");
+    beyond_doubt(LAUNCH(reads_anothers_word, 64, 1), "uninitialized-shared");
     in_doubt(LAUNCH(all_lanes_write, 64, 1), "data-race", DOUBT_ONE_INSTRUCTION);
     beyond_doubt(LAUNCH(both_warps_write, 64, 1), "data-race");
     beyond_doubt(LAUNCH(lanes_write_in_turn, 64, 1), "data-race");

@@ -18,12 +18,12 @@ fail() {
 env -u COLUMNS "$program" --size 256 >"$work/both" 2>&1
 [ $? = 4 ] || fail "the exit code is not 4"
 table=$(grep -n '^05_tma_mbarrier.*HAZARD' "$work/both" | head -1 | cut -d: -f1)
-first=$(grep -n '^hazard: missing-proxy-fence: ' "$work/both" | head -1 | cut -d: -f1)
+first=$(grep -n '^hazard: missing-proxy-fence-after-read: ' "$work/both" | head -1 | cut -d: -f1)
 [ -n "$table" ] && [ -n "$first" ] && [ "$table" -lt "$first" ] ||
   fail "the hazard is in line $first, the table's row in line $table"
 awk 'length > 100 && !/technique/' "$work/both" | grep . && fail "lines of more than 100 columns"
 [ "$(tail -1 "$work/both")" = \
-  "more about missing-proxy-fence: docs/debugging.md#missing-proxy-fence" ] ||
+  "more about missing-proxy-fence-after-read: docs/debugging.md#missing-proxy-fence-after-read" ] ||
   fail "the last line is '$(tail -1 "$work/both")'"
 
 # Wrapping changes blanks alone.

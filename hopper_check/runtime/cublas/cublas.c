@@ -110,6 +110,7 @@ static cublasStatus_t multiply(int m, int n, int k, float alpha, struct operand 
     if (m < 0 || n < 0 || k < 0 || ldc < m) return CUBLAS_STATUS_INVALID_VALUE;
     if (!is_known(a.type) || !is_known(b.type) || !is_known(type))
         hopper_check_refuse("a product of cuBLAS of other types than fp32, fp16 and bf16");
+    cudaDeviceSynchronize(); /* the product is an operation of the stream, and no launch here */
     float *const rows = lines_of(a.at, a.type, a.ld, a.operation != CUBLAS_OP_N, m, k);
     float *const columns = lines_of(b.at, b.type, b.ld, b.operation == CUBLAS_OP_N, n, k);
     for (int j = 0; rows && columns && j < n; ++j)

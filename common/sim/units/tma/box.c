@@ -116,7 +116,7 @@ static bool check_rows(const struct tensor_map_fields *f, int row, int column,
                                                       : tensor_map_box_row(f, row, column, r);
         const size_t bytes = (size_t)(in.last - in.first) * (size_t)f->element_bytes;
         if (bytes && !sim_global_check(in.global, bytes, access)) return false;
-        if (bytes) prerequisites_check(in.global, access);
+        if (bytes) prerequisites_check(in.global, bytes, access, false);
     }
     return true;
 }

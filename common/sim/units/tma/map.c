@@ -140,7 +140,7 @@ struct tma_map tma_map_of(const struct tensor_map *map, const char *operation) {
         decode(map, map, &result.fields, operation);
         return result;
     }
-    prerequisites_check(map, SIM_READ);
+    prerequisites_check(map, sizeof *map, SIM_READ, false);
     map_order_use(thread, map, operation);
     if (sim_global_check(map, sizeof *map, SIM_READ) == GLOBAL_WRITABLE) result.global = map;
     decode(map, seen_by(thread->cta->sm, map, &fetched), &result.fields, operation);

@@ -185,7 +185,7 @@ void sim_tensor_map_replace_global(struct tensor_map *map, enum sim_map_field fi
     if ((uintptr_t)map % MAP_BYTES)
         sim_fatal("misaligned", NULL, "global address %p is not a multiple of %d",
                   (const void *)map, MAP_BYTES);
-    prerequisites_check(map, SIM_WRITE);
+    prerequisites_check(map, MAP_BYTES, SIM_WRITE, false);
     if (!sim_global_check(map, MAP_BYTES, SIM_WRITE)) return;
     sim_global_generic(thread, map, MAP_BYTES, SIM_READ);
     sim_global_generic(thread, map, MAP_BYTES, SIM_WRITE);
@@ -248,7 +248,7 @@ void sim_tensor_map_copy_release(struct tensor_map *global, const struct tensor_
     if ((uintptr_t)global % MAP_BYTES)
         sim_fatal("misaligned", NULL, "global address %p is not a multiple of %d",
                   (const void *)global, MAP_BYTES);
-    prerequisites_check(global, SIM_WRITE);
+    prerequisites_check(global, MAP_BYTES, SIM_WRITE, false);
     if (!sim_global_check(global, MAP_BYTES, SIM_WRITE)) return;
     sim_warp_collective("tensormap.cp_fenceproxy", &copy, copy_map);
     sim_advance(TENSOR_MAP_COPY_CYCLES);

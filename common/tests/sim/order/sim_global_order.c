@@ -601,6 +601,34 @@ KERNEL(THREADS, 1) tma_to_tma_read_only_wait(KERNEL_ARGS args) {
     tma_to_tma(&args, shared, false);
 }
 
+/* Read by ld, and another CTA stores over it by the TMA. */
+static inline void read_and_overwrite(const struct gemm_args *args, struct smem *shared,
+                                      bool fence) {
+    if (part() == 0) {
+        OTHER (void)ld_global_b128(layer(args, 0) + 4 * me());
+        if (fence) fence_proxy_async_global();
+        __syncthreads();
+        if (me() == 0) st_global_release(flag_of(args, 0), 1, SCOPE_GPU);
+    } else if (part() == 1) {
+        st_shared_b128(&shared->part[4 * me()], values(1, 4 * me()));
+        fence_proxy_async();
+        __syncthreads();
+        if (me() != 0) return;
+        while (ld_global_acquire(flag_of(args, 0), SCOPE_GPU) == 0) {}
+        MARK tma_store(&args->map_d, 0, 0, shared->part);
+        bulk_commit_group();
+        bulk_wait_group(0);
+    }
+}
+KERNEL(THREADS, 1) tma_stored_after_reads(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    read_and_overwrite(&args, shared, true);
+}
+KERNEL(THREADS, 1) tma_stored_after_reads_no_fence(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct smem);
+    read_and_overwrite(&args, shared, false);
+}
+
 /* The TMA and cp.async read, and another CTA overwrites: who issued must have waited. */
 static inline void copy_and_reuse(const struct gemm_args *args, struct smem *shared, bool tma,
                                   bool waits) {
@@ -781,6 +809,7 @@ int main(void) {
     EXPECT_SUM(tma_loaded_counters);
     EXPECT_SUM(tma_loaded_reader);
     EXPECT_RIGHT(tma_to_tma_waited, 1, THREADS);
+    EXPECT_RIGHT(tma_stored_after_reads, 1, THREADS);
     EXPECT_RIGHT(tma_read_waited, 1, 32);
     EXPECT_RIGHT(cp_async_read_waited, 1, 32);
     EXPECT(right_twice(LAUNCH(resets, 1, THREADS)), "the counter was not reset");
@@ -832,6 +861,8 @@ int main(void) {
     EXPECT_WRONG(tma_loaded_early_fence, 1, THREADS, "missing-proxy-fence", "async_global()");
     EXPECT_WRONG(tma_loaded_shared_fence, 1, THREADS, "missing-proxy-fence", "async_global()");
     EXPECT_WRONG(tma_to_tma_read_only_wait, 1, THREADS, "read-before-landed", "bulk_wait_group()");
+    EXPECT_WRONG(tma_stored_after_reads_no_fence, 1, THREADS, "missing-proxy-fence-after-read",
+                 "async_global()");
     EXPECT_WRONG(tma_read_not_waited, 1, 32, "overwritten-while-read", "has to wait for it");
     EXPECT_WRONG(cp_async_read_not_waited, 1, 32, "overwritten-while-read", "has to wait for it");
     free(captured);

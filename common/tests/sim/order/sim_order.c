@@ -549,7 +549,7 @@ int main(void) {
     EXPECT_HAZARD(fenced_by_one, 64, "missing-proxy-fence");
     EXPECT_HAZARD(fenced_too_early, 64, "missing-proxy-fence");
     EXPECT_CLEAN(refill_fenced, 32);
-    EXPECT_HAZARD(refill_unfenced, 32, "missing-proxy-fence");
+    EXPECT_HAZARD(refill_unfenced, 32, "missing-proxy-fence-after-read");
     EXPECT_CLEAN(reuse_after_barrier, 128);
     EXPECT_HAZARD(reuse_after_own_wait, 128, "overwritten-while-read");
     /* Either side of these may come first, and kind or line say which: only that they are found is

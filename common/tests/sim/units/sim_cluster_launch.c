@@ -120,7 +120,7 @@ int main(void) {
     all_work_is_done("steals", &of_steals);
     all_work_is_done("steals_pairs", &(struct test_launch){steals_pairs, CLUSTERS, 2, THREADS,
                                                            sizeof(struct smem)});
-    run("NO_PROXY_FENCE", NO_PROXY_FENCE, "missing-proxy-fence");
+    run("NO_PROXY_FENCE", NO_PROXY_FENCE, "missing-proxy-fence-after-read");
     run("USES_REFUSAL", USES_REFUSAL, "cluster-answer");
     run("ASKS_AFTER_REFUSAL", ASKS_AFTER_REFUSAL, "cluster-refused");
     fault = NO_WAIT;

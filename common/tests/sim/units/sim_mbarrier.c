@@ -596,7 +596,7 @@ int main(int argc, char **argv) {
         WRONG(ends_during_store, "unwaited-store"),
         WRONG(ends_during_store, "uncommitted-store", .argument = 1),
         WRONG(ends_during_store, "unwaited-store", .argument = 2),
-        WRONG(refill_after_ldmatrix, "missing-proxy-fence"),
+        WRONG(refill_after_ldmatrix, "missing-proxy-fence-after-read"),
         CASE(refill_after_ldmatrix, .argument = 1),
         WRONG(refill_too_early, "overwritten-while-read|read-before-landed"),
         WRONG(load_over_load, "overwritten-in-flight"),
