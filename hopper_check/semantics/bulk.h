@@ -47,8 +47,8 @@ uint64_t bulk_address(const struct operation *op, const struct frame *frame, int
 /* In the own CTA's shared memory. */
 void *bulk_shared(const struct operation *op, const struct frame *frame, int part);
 void *bulk_global(const struct operation *op, const struct frame *frame, int part);
-/* Where a load goes, at the place in the own CTA, its mbarrier likewise, and which CTAs get it: bits.
- * Without a mask that may be another CTA. */
+/* Where a load goes, at the place in the own CTA, its mbarrier likewise, and which CTAs get it:
+ * bits. Without a mask that may be another CTA. */
 struct bulk_destination {
     void *shared;
     uint64_t *barrier;
