@@ -13,6 +13,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VERDICTS = ("seen", "letter", "doubtful", "false")
+BREAKS = 3  # of each clean kernel
 ENDED = ("clean", "findings")  # every run was made up to its end, or up to a finding
 
 
@@ -54,13 +55,26 @@ def by_origin(kernels, findings):
     return table(("origin", "kernels", "ran to the end", "right", "clean", *VERDICTS), body)
 
 
-def of_breaks(breaks):
+def of_breaks(kernels, breaks):
+    """The clean kernels of each origin, how many of them have three breaks that are reported, and
+    their breaks."""
+    for row in breaks:
+        if not any(k["origin"] == row["origin"] and k["kernel"] == row["kernel"] and
+                   k["verdict"] == "clean" for k in kernels):
+            sys.exit(f"breaks.tsv: {row['origin']}, {row['kernel']} is no clean kernel")
+    reported = [b for b in breaks if not b["reported"].startswith("-")]
+    times = collections.Counter((b["origin"], b["kernel"]) for b in reported)
     body = []
-    for origin in sorted({b["origin"] for b in breaks}, key=str.lower):
-        of = [b for b in breaks if b["origin"] == origin]
-        body.append([origin, len({b["file"] for b in of}), len(of),
-                     sum(b["reported"] != "-" for b in of)])
-    return table(("origin", "kernels", "breaks", "reported"), body)
+    for origin in [*rows("origins.tsv"), None]:
+        of = [k for k in kernels
+              if k["verdict"] == "clean" and (not origin or k["origin"] == origin["origin"])]
+        if of:
+            here = {(k["origin"], k["kernel"]) for k in of}
+            body.append([origin["origin"] if origin else "together", len(of),
+                         sum(times[k] >= BREAKS for k in here),
+                         sum((b["origin"], b["kernel"]) in here for b in breaks),
+                         sum((b["origin"], b["kernel"]) in here for b in reported)])
+    return table(("origin", "clean kernels", "with three breaks", "breaks", "reported"), body)
 
 
 def page():
@@ -70,7 +84,7 @@ def page():
         "findings": table(("kernel", "rule", "lines", "section", "verdict", "second reading"),
                           ((f"{f['origin']}, {f['kernel']}", f"`{f['rule']}`", f["lines"],
                             f["section"], f["verdict"], f["second"] or "-") for f in findings)),
-        "breaks": of_breaks(breaks),
+        "breaks": of_breaks(kernels, breaks),
     }
     with open(os.path.join(HERE, "README.md"), encoding="utf-8") as file:
         lines, keep = [], True

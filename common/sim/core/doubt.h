@@ -17,7 +17,8 @@ enum doubtful_rule {
     DOUBT_MISALIGNED_SWIZZLE, /* a swizzled box begins where its pattern does */
     DOUBT_LOST_UPDATE,        /* a strong store and an addition to one word are ordered */
     DOUBT_BARRIER_AFTER_EXIT, /* __syncthreads() counts threads that have ended */
-    DOUBT_EXIT_RELEASES,      /* a thread that ends releases nothing at the cluster's barrier */
+    DOUBT_OWN_ARRIVAL,   /* a warp does not wait at a named barrier where it has just arrived */
+    DOUBT_EXIT_RELEASES, /* a thread that ends releases nothing at the cluster's barrier */
     DOUBT_UNCHANGED_REGISTER, /* a write of a register that leaves its value is a write */
     DOUBT_UNREAD_WORD,        /* a word is read, unwritten, that then is for nobody */
     DOUBT_ONE_INSTRUCTION,    /* lanes that write one word by one instruction race */

@@ -124,6 +124,7 @@ const char *doubt_name(enum doubtful_rule rule) {
         [DOUBT_MISALIGNED_SWIZZLE] = "misaligned-swizzle",
         [DOUBT_LOST_UPDATE] = "lost-update",
         [DOUBT_BARRIER_AFTER_EXIT] = "barrier-after-exit",
+        [DOUBT_OWN_ARRIVAL] = "wait-behind-own-arrival",
         [DOUBT_EXIT_RELEASES] = "exit-releases-nothing",
         [DOUBT_UNCHANGED_REGISTER] = "unchanged-register",
         [DOUBT_UNREAD_WORD] = "unwritten-word-for-nobody",

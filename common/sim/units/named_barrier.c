@@ -222,12 +222,15 @@ static bool arrive(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
                   "    Every warp has to give the same count, whether it waits there or only "
                   "arrives.",
                   b->id, threads, b->expected);
-    if (use_of(b)->warps >> warp->index & 1)
+    if (use_of(b)->warps >> warp->index & 1 && (doubtful_rules || !arrival->wait)) {
+        /* A warp that waits behind its own arrival may mean to count twice. */
+        if (arrival->wait) doubt_in_next_report(DOUBT_OWN_ARRIVAL);
         sim_fatal("barrier-count", thread,
                   "warp %d arrives at barrier %d again before the barrier is complete\n"
                   "    The second arrival would count for a missing warp: give each use a barrier "
                   "of its own, or let the warp wait in between.",
                   warp->index, b->id);
+    }
     check_last_use(b, warp);
     b->expected = threads;
     b->everyone = arrival->everyone;

@@ -302,6 +302,31 @@ MULTIPLY_AND_READ(waits_for_an_earlier_commit, mbarrier_wait_relaxed, tcgen05_fe
 enum { OFF, ON, ALL };
 static const char *const settings[] = {"off", "on", "all"};
 
+/* ---- a wait behind the warp's own arrival ---- */
+
+/* Two warps take turns, as in FlashAttention-3: each waits at its own barrier for the other's
+ * arrival, and warp 0 gives itself the first. */
+#define TURNS(name, first)                                                                         \
+    KERNEL(64, 1) name(KERNEL_ARGS args) {                                                         \
+        (void)args;                                                                                \
+        const int warp = me() / 32;                                                                \
+        if (warp == 0) first;                                                                      \
+        for (int i = 0; i < 3; ++i) {                                                              \
+            named_barrier_sync(1 + warp, 64);                                                      \
+            if (i + warp < 3) named_barrier_arrive(2 - warp, 64);                                  \
+        }                                                                                          \
+    }
+TURNS(first_turn_from_itself, named_barrier_arrive(1, 64))
+TURNS(nobody_gives_the_first_turn, (void)0)
+
+/* Warp 0 counts twice, and does not wait. */
+KERNEL(64, 1) arrives_twice(KERNEL_ARGS args) {
+    (void)args;
+    if (me() >= 32) return;
+    named_barrier_arrive(1, 96);
+    named_barrier_arrive(1, 96);
+}
+
 /* `kind`: one of these is reported, NULL: nothing. */
 static void run(const char *name, const struct test_launch *launch, int setting, const char *kind,
                 const char *says) {
@@ -362,6 +387,9 @@ int main(void) {
     beyond_doubt(LAUNCH(ordinary_store_and_add, 64, 1), "data-race");
     in_doubt(LAUNCH(some_have_ended, 128, 1), "deadlock", DOUBT_BARRIER_AFTER_EXIT);
     beyond_doubt(LAUNCH(some_wait_elsewhere, 128, 1), "deadlock");
+    in_doubt(LAUNCH(first_turn_from_itself, 64, 1), "barrier-count", DOUBT_OWN_ARRIVAL);
+    beyond_doubt(LAUNCH(nobody_gives_the_first_turn, 64, 1), "deadlock");
+    beyond_doubt(LAUNCH(arrives_twice, 64, 1), "barrier-count");
     in_doubt(LAUNCH(others_meet, 64, 2), "exit-before-remote-arrival", DOUBT_EXIT_RELEASES);
     beyond_doubt(LAUNCH(nobody_meets, 64, 2), "exit-before-remote-arrival|cta-exited");
 #if READS_SEEN
