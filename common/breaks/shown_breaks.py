@@ -118,7 +118,7 @@ class Shown:
 
 
 def collect(book, only=""):
-    written = store.written(book.root)
+    written = store.named(book.root)
     for page in book.pages:
         for line in page.all(MARKER) if page.path.startswith(only) else ():
             try:

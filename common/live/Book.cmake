@@ -76,9 +76,9 @@ function(add_switched_sources)
     ../tools/book/book_text.sh)
   list(TRANSFORM generator PREPEND ${here}/)
   file(GLOB more CONFIGURE_DEPENDS part_*.py answers/*.diff
-    ${PROJECT_SOURCE_DIR}/common/breaks/*.py ${PROJECT_SOURCE_DIR}/common/tools/mutants/*.py
+    ${PROJECT_SOURCE_DIR}/common/breaks/*.py ${PROJECT_SOURCE_DIR}/common/tools/gallery/*.py
     ${PROJECT_SOURCE_DIR}/common/tools/book/*.py ${house}/breaks/*.py
-    ${house}/tools/mutants/*.py ${PROJECT_SOURCE_DIR}/common/building_blocks/*.h
+    ${PROJECT_SOURCE_DIR}/common/building_blocks/*.h
     ${house}/building_blocks/*.h ${pages}/*.md ${pages}/docs/*.md ${pages}/docs/questions/*.md)
   # A page that is edited changes nothing here, unless it breaks a kernel: what is the same is not
   # written, and what is made of it is not made again.

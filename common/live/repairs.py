@@ -1,5 +1,5 @@
 """repairs.py: what the practice has for "mend it": calls, and edits of the gallery that break them
-(tools/mutants/rules.py). The first is in the kernel that the reader sees; the others are offered as
+(rules.py). The first is in the kernel that the reader sees; the others are offered as
 repairs."""
 
 import re

@@ -17,7 +17,7 @@ import sys
 from dataclasses import dataclass, field
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("breaks", "tools/mutants", "tools/book")]
+sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("breaks", "tools/book")]
 import pages
 import repairs
 import report
@@ -71,7 +71,7 @@ class Versions:
             for variant in book.variants_of(chapter):
                 self.if_it_fits(f"{chapter.name}, {variant[0]}", self.add_variant, chapter, *variant)
         self.states = {}  # of each break: the version that it is, or the switch
-        for name, broken in store.written(book.root).items():
+        for name, broken in store.named(book.root).items():
             if broken.chapter in book.names and broken.file in self.sources:
                 self.if_it_fits(name, self.add_break, broken)
         self.shown = list(self.read_pages())

@@ -107,7 +107,7 @@ def with_text(case, live, root):
 def cases(live, root):
     found = []
     here = {one["name"] for one in live["chapters"]}
-    asking = [one for one in store.written(root).values() if one.asks and one.chapter in here]
+    asking = [one for one in store.named(root).values() if one.asks and one.chapter in here]
     for make, asked_of in ((prediction, predictions.PREDICTIONS), (choice_of, choices.CHOICES),
                            (exercise_of, exercises.EXERCISES), (break_of, asking)):
         for asked in asked_of:

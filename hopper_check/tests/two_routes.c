@@ -189,12 +189,12 @@ static const struct gemm_kernel *find_kernel(const char *name) {
 
 static const struct gemm_kernel *load_kernel(const char *path) {
     void *const object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    const struct gemm_kernel *const kernel = object ? dlsym(object, "kernel_mutant") : NULL;
+    const struct gemm_kernel *const kernel = object ? dlsym(object, "kernel_broken") : NULL;
     if (!kernel) {
         fprintf(stderr, "two_routes: %s\n", dlerror());
         return NULL;
     }
-    *(void **)&grid_loaded_bounds = dlsym(object, "mutant_launch_bounds");
+    *(void **)&grid_loaded_bounds = dlsym(object, "broken_launch_bounds");
     return kernel;
 }
 

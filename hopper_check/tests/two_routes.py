@@ -1,6 +1,6 @@
 """two_routes.py: broken kernels of the gallery, by two routes to one verdict.
 
-Takes a seeded sample of the computed mutants (common/tools/mutants), compiles each as C and, by
+Takes a seeded sample of the computed breaks (common/tools/gallery), compiles each as C and, by
 nvcc, as PTX, and makes the recorded run of each by both routes (two_routes.c). Prints a line for
 each that differs, and how many there were of each sort:
 
@@ -9,8 +9,8 @@ each that differs, and how many there were of each sort:
     explained   differs for a reason that EXPLAINED names
     missed      one route notices it, and the other does not; the test fails
 
-    --chapters TEXT  only the mutants of files that contain TEXT
-    --only TEXT      only the mutants whose description contains TEXT; prints their reports
+    --chapters TEXT  only the breaks of files that contain TEXT
+    --only TEXT      only the breaks whose description contains TEXT; prints their reports
     --sample N       every N-th, beginning at one that the seed draws; 0: all
 """
 
@@ -24,13 +24,13 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "common",
-                                "tools", "mutants"))
+                                "tools", "gallery"))
 
-import mutants
+import gallery
 
 LINE = re.compile(r"^run (\d+) c (\d+) (\S+) ptx (\d+) (\S+) (same|DIFFERENT)$", re.M)
 CLEAN = "0"
-SECONDS = 120  # of both runs of a mutant
+SECONDS = 120  # of both runs of a break
 
 # What differs by its nature: (words of the description, why).
 EXPLAINED = []
@@ -53,10 +53,10 @@ def compile_both(arguments):
 Result = collections.namedtuple("Result", "sort edit text")
 
 
-def judge(gallery, options, edit):
-    configuration, number = gallery.where(edit)
+def judge(breaks, options, edit):
+    configuration, number = breaks.where(edit)
     kernel, number = configuration.label, str(number)
-    path, errors = gallery.compile(edit, configuration)
+    path, errors = breaks.compile(edit, configuration)
     if not path:
         return Result("does not compile", edit, errors[-300:])
     try:
@@ -73,7 +73,7 @@ def judge(gallery, options, edit):
         text += "\n" + run.stderr
     if same == "same":
         return Result("same", edit, text)
-    if any(all(word in mutants.describe(edit) for word in words) for words, _ in EXPLAINED):
+    if any(all(word in gallery.describe(edit) for word in words) for words, _ in EXPLAINED):
         return Result("explained", edit, text)
     return Result("missed" if CLEAN in (c, ptx) else "other kind", edit, text)
 
@@ -92,18 +92,18 @@ def main():
     options.house = ""
     options.compiler = ",".join([sys.executable, os.path.abspath(__file__), "--compile-both",
                                  options.nvcc, options.compiler])
-    gallery = mutants.Gallery(options)
-    edits = [e for e in gallery.selected()
+    breaks = gallery.Gallery(options)
+    edits = [e for e in breaks.selected()
              if options.chapters in e.file and
-             gallery.where(e) and
-             not e.file.startswith(mutants.BLOCKS)]
+             breaks.where(e) and
+             not e.file.startswith(gallery.BLOCKS)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda e: judge(gallery, options, e), edits))
+        results = list(pool.map(lambda e: judge(breaks, options, e), edits))
     for result in results:
         if result.sort != "same" or options.only:
-            print(f"{result.sort}: {mutants.describe(result.edit)}\n    {result.text}")
+            print(f"{result.sort}: {gallery.describe(result.edit)}\n    {result.text}")
     counts = collections.Counter(result.sort for result in results)
-    print(f"{len(results)} mutants: " + ", ".join(f"{n} {sort}" for sort, n in counts.most_common()))
+    print(f"{len(results)} breaks: " + ", ".join(f"{n} {sort}" for sort, n in counts.most_common()))
     sys.exit(0 if results and set(counts) <= {"same", "other kind", "explained",
                                               "does not compile"} else 1)
 

@@ -18,7 +18,7 @@ import sys
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", name)
-                for name in ("mutants", "book", "../breaks")]
+                for name in ("book", "../breaks")]
 
 import exhibits
 import live_links

@@ -1,10 +1,10 @@
 #!/bin/sh
-# new_kernel.sh ROOT WORK MUTANTS...: mutants of a kernel that the record does not have. MUTANTS is
+# new_kernel.sh ROOT WORK GALLERY...: breaks of a kernel that the record does not have. GALLERY is
 # the gallery's command.
 #
-# In a copy of the sources, beyond/17_mine is 08's kernel. Its mutants are judged by their class, and
+# In a copy of the sources, beyond/17_mine is 08's kernel. Its breaks are judged by their class, and
 # those with which nothing is wrong by 08's reasons, since its functions have the same text. Where the
-# text is another, there is no reason, and such a mutant was not caught.
+# text is another, there is no reason, and such a break was not caught.
 set -u
 root=$1 work=$2
 shift 2
@@ -28,18 +28,18 @@ kernel=$work/beyond/17_mine/kernel.cu
 sed 's/08_persistent_pingpong/17_mine/' "$root/08_persistent_pingpong/kernel.cu" >"$kernel"
 
 # gallery OPTIONS...: of the new kernel.
-mutants=$*
+command=$*
 gallery() {
     # shellcheck disable=SC2086 # the command's words
-    $mutants --root "$work" --work "$work/run" --kernels "$work/kernels.json" "$@"
+    $command --root "$work" --work "$work/run" --kernels "$work/kernels.json" "$@"
 }
 said=$(gallery --only 17_mine/kernel.cu --sample 7) || fail "$said"
-[ "$(echo "$said" | grep -c '^no row: ')" -gt 10 ] || fail "few mutants: $said"
+[ "$(echo "$said" | grep -c '^no row: ')" -gt 10 ] || fail "few breaks: $said"
 
 # The release behind the main loop may come later: 08's reason.
 line=$(grep -n 'release_stage(shared, &release);' "$kernel" | tail -n 1 | cut -d: -f1)
 said=$(gallery --only "17_mine/kernel.cu:$line ") || fail "$said"
-echo "$said" | grep -q '^no row: .*: survived$' || fail "no mutant that is harmless: $said"
+echo "$said" | grep -q '^no row: .*: survived$' || fail "no break that is harmless: $said"
 
 sed -i 's|order_phase ^= 1;|&;|' "$kernel"
 said=$(gallery --only "17_mine/kernel.cu:$line ") && fail "another text is excused, too: $said"

@@ -1,9 +1,9 @@
 /*
- * mutant_run.c: runs one changed kernel until the simulator or the verification catches it.
+ * gallery_run.c: runs one changed kernel until the simulator or the verification catches it.
  *
- *     mutant_run KERNEL.so order|value|few|spread|all [NUMBER [TYPE]]
+ *     gallery_run KERNEL.so order|value|few|spread|all [NUMBER [TYPE]]
  *
- * The shared object defines the kernel `kernel_mutant` and takes the simulator from this program.
+ * The shared object defines the kernel `kernel_broken` and takes the simulator from this program.
  * The runs are those of --check, backend_check_runs(). "order" ends with the first run that reports
  * a hazard; a wrong result is enough to end "value". The others are for kernels that should pass:
  * "few" makes four runs; "spread" makes runs of every shape and schedule, and "all" makes all runs,
@@ -37,7 +37,7 @@ const bool program_is_tour = false;
 
 enum { NEVER = EXIT_HAZARD + 1 }; /* no run ends the search */
 
-/* Of harmless mutants: these runs of the list, by number. */
+/* Of harmless breaks: these runs of the list, by number. */
 static const int few[] = {1, 8, 3, 10};
 /* Of right kernels. Runs 6 i + 1 to 6 i + 6 are the first shapes under late, early, three times
  * random, and time; 31 to 34 have outliers; 72 to 113 are the last seven shapes. A kind's options
@@ -100,12 +100,12 @@ int main(int argc, char **argv) {
         ++word;
     if (word == WORDS) return usage();
     void *const object = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-    const struct gemm_kernel *const kernel = object ? dlsym(object, "kernel_mutant") : NULL;
+    const struct gemm_kernel *const kernel = object ? dlsym(object, "kernel_broken") : NULL;
     if (!kernel) {
         complain("%s", dlerror());
         return EXIT_USAGE;
     }
-    *(void **)&grid_loaded_bounds = dlsym(object, "mutant_launch_bounds");
+    *(void **)&grid_loaded_bounds = dlsym(object, "broken_launch_bounds");
     struct check_run runs[MOST_CHECK_RUNS];
     const int count = backend_check_runs(kernel, runs), number = argc > 3 ? atoi(argv[3]) : 0;
     for (int i = 0; i < count; ++i) /* as in --check: every way to launch takes its turn */

@@ -1,10 +1,10 @@
-"""right_run.py: unusual kernels that are right, and a few of them broken.
+"""right_kernels.py: unusual kernels that are right, and a few of them broken.
 
 Makes the kernels of right.py out of the chapters' kernels and runs each in the simulator
-(mutant_run.c): a right one must pass every run, a broken one must be reported as what right.py
-says. Fails also if an edit no longer applies, or if there are fewer right kernels than FEWEST.
+(gallery_run.c): a right one must pass every run, a broken one must be reported as what right.py
+says. Fails also if an edit no longer applies.
 
-    --only TEXT    the kernels whose description contains TEXT. Also: the environment's MUTANTS
+    --only TEXT    the kernels whose description contains TEXT. Also: the environment's BREAKS
     --all          every run of --check's list, not those of every shape and schedule alone
 """
 
@@ -19,21 +19,17 @@ import threading
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 
-import house
-import mutants
+from house_kernels import BLOCKS, House, sample
 import program
 import report
-import right
-from edit import DoesNotFit, Replace
+from edit import DoesNotFit
 from source import Source
-
-BLOCKS = mutants.BLOCKS
 
 
 class Runner:
     def __init__(self, options):
         self.options = options
-        self.house = house.House(options.root, options.house)
+        self.house = House(options.root, options.house, options.kernels)
         self.local = threading.local()
         self.workers = itertools.count()
 
@@ -49,28 +45,31 @@ class Runner:
         with open(path, encoding="ascii") as file:
             return file.read()
 
-    def sources(self, file, edits):
-        """The texts of the kernel and of the headers that the edits change."""
-        texts = {file: self.read(file)}
-        for name, old, new, *times in edits:
-            text = texts.get(name) or self.read(name)
-            texts[name] = Replace(old, new, *times).applied(Source(name, text))
+    def sources(self, right, *broken):
+        """The texts of the kernel and of the headers that the edits change. broken: a break of the
+        kernel, of a text that the right one's edits have put there, too."""
+        texts = {right.file: self.read(right.file)}
+        own = [*right.edits, *(one.edit for one in broken)]
+        for name, edits in {**right.elsewhere, right.file: own}.items():
+            texts.setdefault(name, self.read(name))
+            for edit in edits:
+                texts[name] = edit.applied(Source(name, texts[name]))
         return texts
 
-    def compile(self, file, macros, edits):
+    def compile(self, right, *broken):
         """The path of a shared object; ValueError if there is none."""
-        work, root = self.directory(), self.options.root
+        work, root, file = self.directory(), self.options.root, right.file
         shutil.rmtree(os.path.join(work, BLOCKS))
         for blocks in self.house.blocks:
             shutil.copytree(os.path.join(root, blocks), os.path.join(work, BLOCKS),
                             dirs_exist_ok=True)
-        for name, text in self.sources(file, edits).items():
+        for name, text in self.sources(right, *broken).items():
             path = os.path.join(work, name if name.startswith(BLOCKS) else "kernel.cu")
             with open(path, "w", encoding="ascii") as made:
                 made.write(text if name.startswith(BLOCKS) else f'#line 1 "{file}"\n{text}')
         path = os.path.join(work, "right.so")
         command = program.shared_object(
-            self.options.compiler.split(","), macros.split(":") if macros else (),
+            self.options.compiler.split(","), right.macros.split(":") if right.macros else (),
             (work, *self.house.directories(root), os.path.join(root, os.path.dirname(file))),
             self.house.compiled_with.get(file, ()), os.path.join(work, "kernel.cu"), path)
         compiled = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -78,11 +77,11 @@ class Runner:
             raise ValueError(f"does not compile:\n{compiled.stderr}")
         return path
 
-    def verdict(self, file, macros, edits):
+    def verdict(self, *kernel):
         """"" if all runs pass, or the kind of the hazard, or what else went wrong; and how many
         runs there were; and the report."""
         try:
-            path = self.compile(file, macros, edits)
+            path = self.compile(*kernel)
         except (DoesNotFit, ValueError) as error:
             return str(error), 0, ""
         run = subprocess.run([self.options.runner, path, "all" if self.options.all else "spread"],
@@ -97,24 +96,20 @@ class Runner:
         kind = hazard.group(1) if code == report.EXIT_HAZARD and hazard else f"exit code {code}"
         return kind, len(runs), " ".join(runs[-1]) + "\n" + run.stderr
 
-    def run_right(self, variant):
-        verdict, runs, said = self.verdict(variant.file, variant.macros, variant.edits)
-        problem = f"is right ({variant.why}), but: {verdict}\n{said}" if verdict else None
-        return runs, problem
-
-    def run_broken(self, broken):
-        of = next(variant for variant in right.RIGHT if variant.name == broken.of)
-        # Of a text that the right variant has put there, too.
-        verdict, runs, said = self.verdict(of.file, of.macros, of.edits + broken.edits)
-        expected = verdict == broken.verdict
-        return runs, None if expected else f"is broken: {broken.verdict} expected, but: " \
-            f"{verdict or 'passes'}\n{said}"
+    def run(self, right, *broken):
+        """How many runs there were, and what is wrong with the verdict."""
+        verdict, runs, said = self.verdict(right, *broken)
+        expected = broken[0].reports if broken else ""
+        if verdict == expected:
+            return runs, None
+        what = f"is broken: {expected} expected" if broken else f"is right ({right.why})"
+        return runs, f"{what}, but: {verdict or 'passes'}\n{said}"
 
 
-def describe(item):
-    if isinstance(item, right.Right):
-        return f"{item.file}{' ' + item.macros if item.macros else ''}: {item.name}"
-    return f"broken '{item.of}'"
+def describe(right, *broken):
+    if broken:
+        return f"broken '{right.name}'"
+    return f"{right.file}{' ' + right.macros if right.macros else ''}: {right.name}"
 
 
 def main():
@@ -123,34 +118,30 @@ def main():
     parser.add_argument("--runner", required=True)
     parser.add_argument("--work", required=True)
     parser.add_argument("--compiler", default="cc")
+    parser.add_argument("--kernels", required=True)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--only", default=os.environ.get("MUTANTS", ""))
+    parser.add_argument("--only", default=os.environ.get("BREAKS", ""))
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--house", default="")
     parser.add_argument("--sample", type=int, default=1, help="every N-th right kernel")
     options = parser.parse_args()
     runner = Runner(options)
-    sample = house.sample(right.RIGHT, options.sample, options.root)
-    items = [item for item in [*sample, *right.BROKEN]
-             if options.only in describe(item)]
-    counts, failures = {right.Right: 0, right.Broken: 0}, 0
-    total = 0
+    right = runner.house.right
+    kernels = [*((one,) for one in sample(right, options.sample, options.root)),
+               *((one, one.broken) for one in right if one.broken)]
+    kernels = [kernel for kernel in kernels if options.only in describe(*kernel)]
+    total = failures = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        work = pool.map(lambda item: runner.run_right(item) if isinstance(item, right.Right)
-                        else runner.run_broken(item), items)
-        for item, (runs, problem) in zip(items, work):
-            counts[type(item)] += 1
+        work = pool.map(lambda kernel: runner.run(*kernel), kernels)
+        for kernel, (runs, problem) in zip(kernels, work):
             total += runs
             if problem:
                 failures += 1
-                print(f"{describe(item)}\n    {problem}", flush=True)
-    print(f"{counts[right.Right]} right kernels and {counts[right.Broken]} broken ones, {total} runs:"
-          f" {failures} with the wrong verdict")
-    fewest = runner.house.fewest_right
-    if not options.only and len(right.RIGHT) < fewest:
-        print(f"right.py has {len(right.RIGHT)} right kernels: at least {fewest} are promised")
-        return 1
-    return 1 if failures or not items else 0
+                print(f"{describe(*kernel)}\n    {problem}", flush=True)
+    broken = sum(len(kernel) == 2 for kernel in kernels)
+    print(f"{len(kernels) - broken} right kernels and {broken} broken ones, {total} runs: "
+          f"{failures} with the wrong verdict")
+    return 1 if failures or not kernels else 0
 
 
 if __name__ == "__main__":

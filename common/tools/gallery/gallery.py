@@ -1,18 +1,18 @@
-"""mutants.py: the gallery of broken kernels.
+"""gallery.py: the gallery of broken kernels.
 
-Breaks every kernel, one place at a time (rules.py by rule, listed.py by hand), runs each mutant in
-the simulator (mutant_run.c) and compares what becomes of it with what is recorded:
+Breaks every kernel, one place at a time (rules.py by rule, those of the store by hand), runs each
+break in the simulator (gallery_run.c) and compares what becomes of it with what is recorded:
 
-    verdicts.tsv   the mutants and their verdicts, written by --record
+    verdicts.tsv   the breaks and their verdicts, written by --record
     harmless.py    those that nothing can catch because nothing is wrong with them, and why
 
 That is the gallery of part one. With --house beyond or library it is that of another house, which
-has lists, verdicts and a page of its own (house.py). A function of a header in common/ is broken in
+has lists, verdicts and a page of its own (house_kernels.py). A function of a header in common/ is broken in
 the gallery of the first house whose kernels call it.
 
-A mutant whose order is broken must be reported as a hazard or a deadlock; a plain wrong result is
+A break whose order is broken must be reported as a hazard or a deadlock; a plain wrong result is
 enough for one with a wrong address, size or number. Fails if one is not caught, if a verdict has
-changed, or if an edit no longer applies. A mutant that has no row, such as those of a new kernel, is
+changed, or if an edit no longer applies. A break that has no row, such as those of a new kernel, is
 judged in the same way, and an excuse for it may come from a function with the same text in another
 kernel.
 
@@ -20,15 +20,15 @@ Many kernels have copies of a function. An edit of the same line of the same fun
 once, for the first kernel that has it, of this house or one before it. In the others, of which a row
 shows that they are recorded at all, it must have the same verdict, or a row of its own.
 
-The last field of a row says where the mutant is caught: `-` by the first run in the first
+The last field of a row says where the break is caught: `-` by the first run in the first
 configuration, else by the run of that number, perhaps behind another configuration's name. That is
-tried first, and only if it does not show the same verdict is the mutant searched for as if it were
+tried first, and only if it does not show the same verdict is the break searched for as if it were
 new.
 
-    --only TEXT    the mutants whose description contains TEXT; prints their reports. Also: the
-                   environment's MUTANTS
-    --sample N     every N-th mutant, beginning at one that the commit's seed draws (seed.sh)
-    --record       writes verdicts.tsv and the page mutants.md anew; with --only just those mutants.
+    --only TEXT    the breaks whose description contains TEXT; prints their reports. Also: the
+                   environment's BREAKS
+    --sample N     every N-th break, beginning at one that the commit's seed draws (seed.sh)
+    --record       writes verdicts.tsv and the page mutants.md anew; with --only just those breaks.
                    Makes more runs of those that are listed as harmless
     --afresh       forgets the record of which run catches what
 """
@@ -38,7 +38,6 @@ import collections
 import concurrent.futures
 import glob
 import itertools
-import json
 import os
 import re
 import shutil
@@ -49,25 +48,24 @@ import threading
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "breaks"))
-import program
-import report
+import house_kernels
+import gallery_page
+import wrappers
 
 import harmless
-import house
-import listed
-import page
+import program
+import report
 import rules
-import wrappers
+from edit import DoesNotFit
+from house_kernels import BLOCKS, House
 from source import Source
 
-BLOCKS = house.BLOCKS
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
 SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|MULTICAST|TEAMS|EARLY|PAIRS|HEAD|SUMS|CTAS)=|"
             r"(CLUSTER|SPLITS|SLABS)=1$|STAGES=2$")
 SURVIVED, WRONG = "survived", report.WRONG
 FIELDS = ("file", "function", "code", "edit", "nth", "verdict", "where")
-KEY = 5  # the fields that name a mutant
+KEY = 5  # the fields that name a break
 
 Configuration = collections.namedtuple("Configuration", "label file macros type")
 # verdict: a hazard's kind, SURVIVED, WRONG, or what went wrong; kernel, run: where that came out,
@@ -76,14 +74,11 @@ Outcome = collections.namedtuple("Outcome", "verdict kernel run says report",
                                  defaults=("", 0, "", ""))
 
 
-def configurations(path, of_house):
-    """Of the house's kernels in kernels.json; of those of one file that differ only in sizes, the
-    first."""
-    with open(path, encoding="utf-8") as file:
-        kernels = json.load(file)
+def configurations(kernels):
+    """Of a house's kernels; of those of one file that differ only in sizes, the first."""
     found, seen = [], set()
     for kernel in kernels:
-        if kernel["house"] != of_house or not kernel["file"].endswith(".cu"):
+        if not kernel["file"].endswith(".cu"):
             continue
         macros, types = tuple(kernel["macros"]), kernel["types"]
         switches = tuple(macro for macro in macros if re.match(SWITCHES, macro))
@@ -105,13 +100,13 @@ class Gallery:
     def __init__(self, options):
         self.options = options
         self.compiler = options.compiler.split(",")
-        self.house = house.House(options.root, options.house)
+        self.house = House(options.root, options.house, options.kernels)
         self.rows = {tuple(row[:KEY]): row for row in read_table(self.house.record)}
         self.files = {file for file, *_ in self.rows}  # of which something is recorded
         self.earlier = first_of([row for name in self.house.earlier
-                                 for row in read_table(house.record_of(options.root, name))])
+                                 for row in read_table(house_kernels.record_of(options.root, name))])
         self.first = {**first_of(self.rows.values()), **self.earlier}
-        self.configurations = configurations(options.kernels, options.house)
+        self.configurations = configurations(self.house.kernels)
         self.sources = {}
         self.local = threading.local()
         self.workers = itertools.count()
@@ -129,19 +124,36 @@ class Gallery:
             self.load(BLOCKS + header, f"{directory}/{BLOCKS}{header}")
         for header in self.house.beside:
             self.load(header, header)
-        common = {BLOCKS + header for header in house.COMMON_HEADERS}
+        common = {BLOCKS + header for header in house_kernels.COMMON_HEADERS}
         own = self.called_by([options.house], common) - self.called_by(self.house.earlier, common)
         for source in self.sources.values():
-            self.edits += [edit for edit in rules.generated(source) +
-                           listed.edits(self.house.listed, source, self.stale) if self.is_called(edit.function) and
+            self.edits += [edit for edit in rules.generated(source) + self.written(source)
+                           if self.is_called(edit.function) and
                            (source.name not in common or edit.function in own)]
-        unknown = {file for file, *_ in self.house.listed} - set(self.sources)
-        self.stale += [f"listed.py: {file} is no kernel" for file in sorted(unknown)]
+        unknown = {one.source for one in self.house.written} - set(self.sources)
+        self.stale += [f"breaks: {file} is no kernel" for file in sorted(unknown)]
         self.remember_excuses(first_house)
         directories = {os.path.dirname(c.file) for c in self.configurations}
         self.stale += wrappers.unruled(self.root, self.sources.values(),
                                        sorted(directories | set(self.house.blocks)),
                                        self.is_called)
+
+    def written(self, source):
+        """The breaks of this file that are written; to `stale` is added what no longer applies."""
+        found = rules.Places(source)
+        for one in self.house.written:
+            if one.source != source.name:
+                continue
+            try:
+                changes = one.edit.changes(source)
+            except DoesNotFit as why:
+                self.stale.append(f"breaks: {one.gallery[0]}: {why}")
+                continue
+            what, category = one.gallery
+            found.function = next((name for name, brace, end in source.functions()
+                                   if changes[0][0] < end), "")
+            found.add(changes[0][0], what, changes, category)
+        return found.edits
 
     def remember_excuses(self, first_house):
         """The other houses' kernels began as copies of part one's."""
@@ -161,7 +173,7 @@ class Gallery:
             if new else None)
 
     def recorded(self, edit):
-        """The row about this mutant, perhaps of the same edit in another kernel; or None."""
+        """The row about this break, perhaps of the same edit in another kernel; or None."""
         key = key_of(edit)
         return self.rows.get(key) or (self.first.get(key[1:]) if edit.file in self.files else None)
 
@@ -187,7 +199,7 @@ class Gallery:
         """The functions of the headers in common/ that kernels of these houses call, by way of each
         other, too."""
         code = "".join(read_code(path) for name in houses
-                       for path in house.code_of(self.root, name))
+                       for path in house_kernels.code_of(self.root, name))
         bodies = {}
         for source in (self.sources[name] for name in headers):
             bodies |= {name: source.text[brace:end] for name, brace, end in source.functions()}
@@ -226,7 +238,7 @@ class Gallery:
         return [c for c in self.configurations if any(include in self.sources[file].text
                                                       for file in (c.file, *self.beside(c)))]
 
-    # ---- one mutant ----
+    # ---- one break ----
 
     def directory(self):
         if not hasattr(self.local, "path"):
@@ -252,7 +264,7 @@ class Gallery:
         for name, copy in written.items():
             with open(copy, "w", encoding="ascii") as file:
                 file.write(("" if name.startswith(BLOCKS) else f'#line 1 "{name}"\n') + texts[name])
-        path = os.path.join(work, "mutant.so")
+        path = os.path.join(work, "broken.so")
         command = program.shared_object(
             self.compiler, configuration.macros,
             (work, *self.house.directories(self.root),
@@ -303,7 +315,7 @@ class Gallery:
         hazard = report.HAZARD.search(run.stderr)
         if worst == report.EXIT_HAZARD and hazard:
             kind, message = hazard.groups()
-            return Outcome(kind, kernel, codes[worst], page.advice_of(message),
+            return Outcome(kind, kernel, codes[worst], gallery_page.advice_of(message),
                            " ".join(runs[-1]) + "\n" + hazard.group())
         if worst == 0:
             return Outcome(SURVIVED, kernel)
@@ -311,7 +323,7 @@ class Gallery:
                        report=run.stderr)
 
     def run(self, edit):
-        """The outcome in the first configuration where the mutant is reported; else the worst."""
+        """The outcome in the first configuration where the break is reported; else the worst."""
         where = self.where(edit)
         if where and not self.options.afresh:
             outcome = self.run_in(edit, *where)
@@ -329,7 +341,7 @@ class Gallery:
     def selected(self):
         only = self.options.only
         found = [e for e in self.edits if not only or only in describe(e)]
-        return house.sample(found, self.options.sample, self.options.root)
+        return house_kernels.sample(found, self.options.sample, self.options.root)
 
 
 def describe(edit):
@@ -406,12 +418,13 @@ def say_totals(results):
         kinds = ", ".join(f"{n} {kind}" for kind, n in counts.most_common() if kind != SURVIVED)
         print(f"{file:32}{total - counts[SURVIVED]:8}{total:6}   {kinds}")
     survivors = sum(outcome.verdict == SURVIVED for _, outcome in results)
-    print(f"{len(results) - survivors} of {len(results)} mutants killed; {survivors} are harmless "
+    print(f"{len(results) - survivors} of {len(results)} breaks killed; {survivors} are harmless "
           f"or survived")
 
 
-def record(gallery, results):
-    """Writes the record: these results, and of the other mutants what it has said before."""
+def to_record(gallery, results):
+    """What the record has to say: these results, and of the other breaks what it has said before. Its
+    rows; what becomes of each break; and how many have no row."""
     news = {key_of(edit): outcome for edit, outcome in results}
     whole, rows, missing = [], [], 0
     first, files = dict(gallery.earlier), set()
@@ -428,9 +441,22 @@ def record(gallery, results):
             rows.append([*key, *row[KEY:]])
             first.setdefault(key[1:], row)
             files.add(edit.file)
-    if missing:
-        print(f"{missing} other mutants have no row")
-    page.write(gallery.house, FIELDS, rows, whole)
+    return rows, whole, missing
+
+
+def out_of_date(gallery):
+    """What the record and the page would not have if they were written now."""
+    rows, whole, missing = to_record(gallery, [])
+    known, stale = {key_of(edit) for edit in gallery.edits}, []
+    for key in gallery.rows:
+        if key not in known:
+            stale.append(f"verdicts.tsv: {' | '.join(key)}")
+    if not stale and rows != read_table(gallery.house.record):
+        stale.append("verdicts.tsv has its rows not in the order in which they are written, or more than "
+                     "are needed")
+    if not missing and not gallery_page.is_current(gallery.house, whole):
+        stale.append(f"{gallery.house.page} does not say what verdicts.tsv says")
+    return stale
 
 
 def parser_of(description):
@@ -442,9 +468,9 @@ def parser_of(description):
     parser.add_argument("--kernels", required=True)
     parser.add_argument("--house", default="")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--only", default=os.environ.get("MUTANTS", ""))
+    parser.add_argument("--only", default=os.environ.get("BREAKS", ""))
     parser.add_argument("--sample", type=int, default=1)
-    parser.set_defaults(record=False)  # only mutants.py has the option
+    parser.set_defaults(record=False)  # only gallery.py has the option
     return parser
 
 
@@ -456,7 +482,7 @@ def main():
     gallery = Gallery(options)
     edits = gallery.selected()
     if not edits:
-        raise SystemExit(f"no mutant's description contains '{options.only}'")
+        raise SystemExit(f"no break's description contains '{options.only}'")
     results, failures = [], []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for edit, outcome in zip(edits, pool.map(gallery.run, edits)):
@@ -476,13 +502,12 @@ def main():
     say_totals(results)
     stale = gallery.stale
     if options.record:
-        record(gallery, results)
-    elif len(edits) == len(gallery.edits):
-        known = {key_of(edit) for edit in edits}
-        stale += [f"verdicts.tsv: {' | '.join(key)}" for key in gallery.rows
-                  if key not in known]
-        if not page.is_current(gallery.house, results):
-            stale.append(f"{gallery.house.page} does not say what verdicts.tsv says")
+        rows, whole, missing = to_record(gallery, results)
+        if missing:
+            print(f"{missing} other breaks have no row")
+        gallery_page.write(gallery.house, FIELDS, rows, whole)
+    elif not options.only:
+        stale += out_of_date(gallery)
     if len(edits) == len(gallery.edits):
         stale += [f"harmless.py: {' | '.join(rule[:3])}"
                   for rule in harmless.unused(gallery.house.excused, edits)]
@@ -490,7 +515,8 @@ def main():
         print(f"out of date: {line}")
     if failures or stale:
         print(f"{len(failures) + len(stale)} failures. If kernels or reports were changed on "
-              "purpose, build the target mutants_record and read the difference.")
+              f"purpose, build the target gallery_record{'_' * bool(options.house)}{options.house} and "
+              "read the difference.")
         return 1
     return 0
 

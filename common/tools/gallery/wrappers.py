@@ -59,7 +59,7 @@ def unruled(root, sources, directories, is_called):
         synchronizing = known & rules.SYNCHRONIZING
         found += [f"source.py: {source.name}:{source.line_of(at)} is in no function that is read"
                   for at in calls(source.code, synchronizing) if at not in reached]
-        # What a macro calls is not mutated.
+        # What a macro calls is not broken.
         macros = "".join(match.group() for match in BLANKED.finditer(source.text)
                          if match.group().lstrip().startswith("#"))
         found += [f"source.py: a macro of {source.name} synchronizes"
@@ -74,5 +74,5 @@ def unruled(root, sources, directories, is_called):
         text = re.sub(r"/\*.*?\*/|//[^\n]*", lambda match: spaces(match.group()), code.text,
                       flags=re.S)
         if name not in names and calls(text, known & rules.SYNCHRONIZING):
-            found.append(f"{name} synchronizes and is not among the gallery's headers (house.py)")
+            found.append(f"{name} synchronizes and is not among the gallery's headers (house_kernels.py)")
     return found

@@ -1,5 +1,5 @@
 /*
- * fit_forms.c: part of the mutants of the library's fitted.cu: how the launch cuts a problem. What
+ * fit_forms.c: part of the breaks of the library's fitted.cu: how the launch cuts a problem. What
  * fit.h would choose changes with its constants, and a line can break only where a cut needs it. So
  * here each run of --check (sim/check_runs.c) gets a cut by its number of SMs, and every line is
  * part of some run, in every configuration.

@@ -1,4 +1,4 @@
-"""harmless_beyond.py: mutants of part two with which nothing is wrong, as in harmless.py."""
+"""harmless_beyond.py: breaks of part two with which nothing is wrong, as in harmless.py."""
 
 from harmless import ANY_ORDER, LOADS, ORDER_BARRIER, REGISTERS_ONLY
 

@@ -1,4 +1,5 @@
-"""rules.py: what can be done wrong with each synchronization wrapper, and with a pitch.
+"""rules.py: the breaks that are computed: what can be done wrong with each synchronization wrapper, and
+with a pitch.
 
 Every call of a wrapper, in every kernel and in the headers made of wrappers, is found in the source
 and broken in all the ways that mean something for it; so is every product of a row and a pitch. So
@@ -8,17 +9,20 @@ the gallery follows the kernels.
 import re
 from dataclasses import dataclass
 
-# What must become of a mutant. A broken order must be reported as such; a result that merely comes
+from source import spaces
+
+# What must become of a break. A broken order must be reported as such; a result that merely comes
 # out wrong is enough only where an address, a size or a number is wrong.
 ORDER, VALUE = "order", "value"
 
 
 @dataclass(frozen=True)
-class Edit:
-    file: str       # 06_wgmma/kernel.cu, or common/building_blocks/pipeline.h
+class Found:
+    """A break of the gallery, and its place in the source."""
+    file: str       # 06_wgmma/kernel.cu, or building_blocks/pipeline.h
     function: str   # around the edited place
     line: int
-    code: str       # the line's code: with `what` and `nth`, the mutant's name
+    code: str       # the line's code: with `what` and `nth`, the break's name
     what: str       # what is wrong with it
     nth: int        # among those of the same name in the file
     category: str   # ORDER or VALUE
@@ -200,13 +204,28 @@ VALUE_IF_REMOVED = {"tma_store", "tma_store_3d", "tma_reduce_add", "st_global_re
                     "column_sum_put", "atomic_cas_relaxed_b64"}
 
 
-class Finder:
-    """Makes the edits of one source file."""
+class Places:
+    """Of the breaks of one source file; names them."""
 
     def __init__(self, source):
         self.source = source
+        self.function = ""  # that is looked at
         self.edits = []
         self.names = {}
+
+    def add(self, at, what, replacements, category=ORDER):
+        line = self.source.line_of(at)
+        name = (self.function, self.source.line_text(line), what)
+        nth = self.names[name] = self.names.get(name, -1) + 1
+        self.edits.append(Found(self.source.name, self.function, line, *name[1:], nth, category,
+                                tuple(replacements)))
+
+
+class Finder(Places):
+    """Makes the edits of the rules."""
+
+    def __init__(self, source):
+        super().__init__(source)
         self.touching = set(TOUCHING)
         bodies = {name: source.code[brace:end] for name, brace, end in source.functions()}
         grown = True
@@ -214,15 +233,6 @@ class Finder:
             new = {name for name, body in bodies.items() if self.names_in(body) & self.touching}
             grown = bool(new - self.touching)
             self.touching |= new
-
-    def add(self, at, what, replacements, category=ORDER):
-        source = self.source
-        line = source.line_of(at)
-        code = source.line_text(line)
-        name = (self.function, code, what)
-        nth = self.names[name] = self.names.get(name, -1) + 1
-        self.edits.append(Edit(source.name, self.function, line, code, what, nth, category,
-                               tuple(replacements)))
 
     def device_functions(self):
         return (f for f in self.source.functions() if f[0] not in ("launch", "tile_at"))
@@ -293,7 +303,7 @@ class Finder:
         if one and "st_global_release" not in statement:  # a flag set twice is a wrong value
             self.add(at, "by all threads", [(start, start + one.end(), " " * one.end())])
         i = siblings.index((start, stop))
-        gone = (start, stop, spaces_but_lines(source.text[start:stop]))
+        gone = (start, stop, spaces(source.text[start:stop]))
         for other in siblings[i + 1:]:
             if self.touches(*other):
                 self.add(at, "after the next statement", [gone, (other[1], other[1], " " + flat)])
@@ -313,10 +323,6 @@ class Finder:
 
     def touches(self, start, end):
         return bool(self.names_in(self.source.code[start:end]) & self.touching)
-
-
-def spaces_but_lines(text):
-    return re.sub(r"[^\n]", " ", text)
 
 
 def generated(source):

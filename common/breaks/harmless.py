@@ -1,6 +1,6 @@
-"""harmless.py: mutants with which nothing is wrong, and why.
+"""harmless.py: breaks of the gallery with which nothing is wrong, and why.
 
-A mutant that matches must survive, and every line here must match one. The three patterns are
+One that matches must survive, and every line here must match one. The three patterns are
 searched for in the file's name, the line's code and what is done to it.
 
 NOT_NEEDED lists lines that one configuration of a kernel can do without, although others need them:

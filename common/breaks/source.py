@@ -1,7 +1,6 @@
-"""source.py: enough of C to find calls and statements in a kernel, and to edit them in place.
+"""source.py: enough of C to find calls and statements in a kernel, and to edit them.
 
-Positions are offsets into the text. Edits keep every line where it is, so that a report about a
-mutant names the lines of the original.
+Positions are offsets into the text.
 """
 
 import re
@@ -175,11 +174,18 @@ class Source:
             found.append((name, brace, self.closing(brace)))
         return found
 
-    def edited(self, replacements):
-        """The text with (start, end, new text) applied; no line moves."""
+    def replaced(self, replacements):
+        """The text with (start, end, new text) applied."""
         text = self.text
         for start, end, new in sorted(replacements, reverse=True):
-            lost = text.count("\n", start, end) - new.count("\n")
-            assert lost >= 0, "an edit must not add lines"
-            text = text[:start] + new + "\n" * lost + text[end:]
+            text = text[:start] + new + text[end:]
         return text
+
+    def edited(self, replacements):
+        """The same, but no line moves, so that a report names the lines of the original."""
+        def lost(start, end, new):
+            lines = self.text.count("\n", start, end) - new.count("\n")
+            assert lines >= 0, "an edit must not add lines"
+            return "\n" * lines
+        return self.replaced([(start, end, new + lost(start, end, new))
+                              for start, end, new in replacements])

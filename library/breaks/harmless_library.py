@@ -1,4 +1,4 @@
-"""harmless_library.py: mutants of the libraries with which nothing is wrong, as in harmless.py."""
+"""harmless_library.py: breaks of the libraries with which nothing is wrong, as in harmless.py."""
 
 from harmless import ANY_ORDER, LOADS, ORDER_BARRIER, REGISTERS_ONLY
 

@@ -1,36 +1,35 @@
-"""page.py: the record of verdicts, and docs/mutants.md made from it."""
+"""gallery_page.py: the record of verdicts, and docs/mutants.md made from it."""
 
 import collections
 import os
 import re
 
 import harmless
-import right
 
 BEGINNING = """# Broken kernels{title}
 
-A *mutant* is a kernel broken by one edit. The mutants on this page are made by rule: at every place
+A *break* is a kernel with one thing wrong. Most of those on this page are made by rule: at every place
 where a kernel waits, arrives, fences or commits, or multiplies a row by a pitch, each meaningful
-edit gives one mutant. The simulator has to notice it. The rules read the sources, so the mutants
+edit gives one. The simulator has to notice it. The rules read the sources, so these breaks
 follow the kernels. If an edit breaks an order, the simulator must report a hazard or a deadlock,
 even if the result is right. If an edit changes an address, a size or a number, a wrong result is
 enough.
 
-This page is a summary. [verdicts.tsv]({verdicts}) lists the mutants with
+This page is a summary. [verdicts.tsv]({verdicts}) lists the breaks with
 their verdicts. An edit of the same line of a function that several kernels have is listed once, for
-the first of them, unless its verdicts differ. To see reports, choose mutants by a part of their
+the first of them, unless its verdicts differ. To see reports, choose breaks by a part of their
 file, function, line or edit:
 
-    MUTANTS={example} cmake --build build --target mutants{house}
+    BREAKS={example} cmake --build build --target gallery{house}
 
 The other commands:
 
-    ctest --test-dir build -R mutants{house}_all -V   # runs all and compares them with the record
-    ctest --test-dir build -R mutants{house}_sample   # a few, drawn from the commit's hash
-    cmake --build build --target mutants_record{house}   # rewrites the record and this page
-    MUTANTS={chapter} cmake --build build --target mutants_record{house}   # of one chapter
+    ctest --test-dir build -R gallery{house}_all -V   # runs all and compares them with the record
+    ctest --test-dir build -R gallery{house}_sample   # a few, drawn from the commit's hash
+    cmake --build build --target gallery_record{house}   # rewrites the record and this page
+    BREAKS={chapter} cmake --build build --target gallery_record{house}   # of one chapter
 
-*Killed* are the mutants that the simulator or the verification notices, and *By* names the kinds of
+*Killed* are the breaks that the simulator or the verification notices, and *By* names the kinds of
 report. All others are [harmless](#what-is-harmless-and-why).
 
 """
@@ -71,7 +70,7 @@ def survivors(results):
         if reason:
             reasons[reason].append(edit)
     lines = ["", "## What is harmless, and why", "",
-             "| Example | Edit | Mutants | Why nothing can go wrong |",
+             "| Example | Edit | Breaks | Why nothing can go wrong |",
              "|---|---|---:|---|"]
     for reason, edits in reasons.items():
         edit = edits[0]
@@ -92,36 +91,36 @@ RIGHT = """
 ## What is right, though unusual
 
 A simulator that reports every kernel would pass the table above. So
-[right.py](../common/tools/mutants/right.py) has {right} correct kernels, each a few edits away from
+[right.py](../common/breaks/right.py) has {right} correct kernels, each a few edits away from
 a chapter's, with the reason why each is correct: other depths of the ring, other threads that
 produce, wait or release, early arrivals, other fences, staging in the ring, turns by `bar.sync` and
 `bar.arrive`. The simulator must not report any of them, for any shape and under any schedule. One
 further edit breaks {broken} of them, and these it must report:
 
     ctest --test-dir build -R right_variants_all -V
-    MUTANTS='staging in the ring' cmake --build build --target right_variants
+    BREAKS='staging in the ring' cmake --build build --target right_variants
 """
 
 
 RIGHT_ELSEWHERE = """
-[right{house}.py](../tools/mutants/right{house}.py) has {right} correct kernels that are unusual,
+[right{house}.py](../breaks/right{house}.py) has {right} correct kernels that are unusual,
 which the simulator must not report: `ctest --test-dir build -R right_variants{house}_all -V`.
 """
 WORDS = {"": {"house": "", "title": "", "example": "07_warp", "chapter": "08_",
-              "verdicts": "../common/tests/mutants/verdicts.tsv", "harmless": "harmless.py"},
+              "verdicts": "../common/tests/gallery/verdicts.tsv", "harmless": "harmless.py"},
          "beyond": {"house": "_beyond", "title": " of part two", "example": "10_stream_k/split_k",
-                    "chapter": "12_", "verdicts": "../tests/mutants/verdicts.tsv",
+                    "chapter": "12_", "verdicts": "../tests/gallery/verdicts.tsv",
                     "harmless": "harmless_beyond.py"},
          "library": {"house": "_library", "title": " of the libraries",
                      "example": "hopper_gemm/fitted", "chapter": "w4a8_gemm",
-                     "verdicts": "../tests/mutants/verdicts.tsv",
+                     "verdicts": "../tests/gallery/verdicts.tsv",
                      "harmless": "harmless_library.py"}}
 
 
 def text_of(house, results):
     words = WORDS[house.name]
     unusual = (RIGHT_ELSEWHERE if house.name else RIGHT).format(
-        right=len(right.RIGHT), broken=len(right.BROKEN), **words)
+        right=len(house.right), broken=sum(bool(one.broken) for one in house.right), **words)
     table = "\n".join(totals(results) + survivors(results))
     return BEGINNING.format(**words) + table + "\n" + REMOVED.format(**words) + unusual
 
