@@ -4,7 +4,8 @@ The folder breaks/ of each house has those that are written: authored.py those t
 pages, the live page and the practice show, and gallery_breaks.py those that the gallery
 (tools/gallery) alone has. right.py has kernels that are unusual and right, harmless.py edits with
 which nothing is wrong. The names of these files end with the house's. A break of a rule is computed
-(rules.py), and one of the museum is a file (exhibits.py).
+(rules.py; repairs.py names some of these), and one of the museum is a file (exhibits.py).
+exercises.py has the chapters' exercises, whose answers are edits, too.
 """
 
 import importlib

@@ -75,9 +75,9 @@ def main():
     expect("the page has the link", "#chapter=02&" in page() and "version=chunks-left-out" in page())
 
     sys.path[:0] = [os.path.join(TREE, "common", name) for name in ("live", "breaks", "tools/gallery")]
-    import written
+    import hand_made_cases
     from house_kernels import House
-    case = {one["id"]: one for one in written.cases(live, TREE)}.get("02-chunks-left-out", {})
+    case = {one["id"]: one for one in hand_made_cases.cases(live, TREE)}.get("02-chunks-left-out", {})
     expect("the practice asks for it", case.get("answer") == "uninitialized-shared")
     expect("the gallery has it", any(one.name == "chunks-left-out" for one in House(TREE, "", KERNELS).written))
     for what in wrong:

@@ -1,13 +1,13 @@
-"""written.py: the cases of predictions.py, choices.py and exercises.py, and of the breaks that ask for
-something, in the form that cases.py has."""
+"""hand_made_cases.py: the cases of predictions.py, choices.py and exercises.py, and of the breaks that
+ask for something, in the form that cases.py has."""
 
 import os
 import re
 
 import choices
-import exercises
 import predictions
 from simulate import run_text, usual_run
+import exercises
 import store
 from report import VERIFIED
 from versions import run_of
