@@ -10,7 +10,7 @@ import hazards
 
 PAGE, FOLDER = "docs/museum.md", "common/tests/museum"
 FIELD = re.compile(r"^ \* (\w+): (.*(?:\n \*   .*)*)", re.M)
-ACCUSED = re.compile(r"/\* accused[\w ]*: ([\w, -]+) \*/")
+ACCUSED = re.compile(r"/\* accused[^:]*: (.*?) \*/")
 RUN = "--schedule time"  # what shows the mistake, if there is no line `run`
 
 
@@ -39,7 +39,7 @@ def read(root):
 
 
 def kinds_of(root, one):
-    """The kinds of hazard that are reported: that of its run, and those of its accused lines."""
+    """The kinds of hazard that are reported: that of its run, and what another schedule may lead to."""
     accused = ", ".join(ACCUSED.findall(source_of(root, one["name"])))
     return list(dict.fromkeys(filter(None, [one["reports"], *accused.split(", ")])))
 

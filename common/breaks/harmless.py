@@ -4,7 +4,7 @@ One that matches must survive, and every line here must match one. The three pat
 searched for in the file's name, the line's code and what is done to it.
 
 NOT_NEEDED lists lines that one configuration of a kernel can do without, although others need them:
-removed.py removes every line in every configuration.
+tools/gallery/removed_lines.py removes every line in every configuration.
 """
 
 import re

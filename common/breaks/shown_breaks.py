@@ -132,16 +132,6 @@ def collect(book, only=""):
                 book.complain(page, line, "this page cannot break a kernel of another house")
 
 
-def sample(items, every, root):
-    """Every `every`-th; where it begins is drawn from the commit."""
-    if every <= 1:
-        return items
-    script = os.path.join(root, "common", "tests", "support", "seed.sh")
-    seed = int(subprocess.run([script], stdout=subprocess.PIPE, text=True, check=True).stdout)
-    print(f"one of {every}, seed {seed}; HOPPER_SEED={seed} repeats this", flush=True)
-    return items[seed % every::every]
-
-
 def main():
     parser = argparse.ArgumentParser(description="runs the broken kernels that the book shows")
     parser.add_argument("--write", action="store_true")
@@ -156,7 +146,7 @@ def main():
     root, top = os.path.abspath(options.root), os.path.abspath(options.work)
     book = pages.Book(root, options.write)
     shutil.rmtree(top, ignore_errors=True)
-    shown = sample(list(collect(book, options.only)), options.sample, root)
+    shown = store.sample(list(collect(book, options.only)), options.sample, root)
     # Rewriting moves what follows in a page, so the last are looked at first.
     works = [os.path.join(top, str(i)) for i in range(len(shown))]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

@@ -4,7 +4,8 @@
 #
 # In a copy of the sources, beyond/17_mine is 08's kernel. Its breaks are judged by their class, and
 # those with which nothing is wrong by 08's reasons, since its functions have the same text. Where the
-# text is another, there is no reason, and such a break was not caught.
+# text is another, there is no reason, and such a break was not caught. A record whose rows stand in
+# another order than they are written in is out of date.
 set -u
 root=$1 work=$2
 shift 2
@@ -44,3 +45,10 @@ echo "$said" | grep -q '^no row: .*: survived$' || fail "no break that is harmle
 sed -i 's|order_phase ^= 1;|&;|' "$kernel"
 said=$(gallery --only "17_mine/kernel.cu:$line ") && fail "another text is excused, too: $said"
 echo "$said" | grep -q 'was not caught' || fail "another text: $said"
+echo "$said" | grep -q 'the target gallery_record_beyond ' || fail "what records it: $said"
+
+said=$(gallery --sample 9999)
+echo "$said" | grep -q '^out of date: verdicts.tsv' && fail "the record is out of date: $said"
+sed -i '2{h;d};3G' "$work/beyond/tests/gallery/verdicts.tsv"
+said=$(gallery --sample 9999) && fail "rows in another order pass: $said"
+echo "$said" | grep -q '^out of date: verdicts.tsv has its rows' || fail "rows in another order: $said"

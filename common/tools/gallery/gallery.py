@@ -57,8 +57,9 @@ import program
 import report
 import rules
 from edit import DoesNotFit
-from house_kernels import BLOCKS, House
+from house_kernels import House
 from source import Source
+from store import BLOCKS, sample
 
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
 SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|MULTICAST|TEAMS|EARLY|PAIRS|HEAD|SUMS|CTAS)=|"
@@ -341,7 +342,7 @@ class Gallery:
     def selected(self):
         only = self.options.only
         found = [e for e in self.edits if not only or only in describe(e)]
-        return house_kernels.sample(found, self.options.sample, self.options.root)
+        return sample(found, self.options.sample, self.options.root)
 
 
 def describe(edit):

@@ -4,7 +4,6 @@ have breaks, verdicts and pages of their own. The rules hold for all."""
 import glob
 import json
 import os
-import subprocess
 import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "breaks"))
@@ -71,14 +70,3 @@ def record_of(root, house):
 def code_of(root, house):
     """The files of a house's kernels, and of what lies beside them."""
     return [path for pattern in CODE[house] for path in glob.glob(os.path.join(root, pattern))]
-
-
-def sample(items, every, root):
-    """Every `every`-th item, beginning at one that the commit's seed draws."""
-    if every <= 1:
-        return items
-    script = os.path.join(root, "common", "tests", "support", "seed.sh")
-    seed = int(subprocess.run([script], capture_output=True, text=True, check=True).stdout)
-    print(f"one of {every}, seed {seed}; HOPPER_SEED={seed} repeats this", flush=True)
-    every = min(every, len(items))
-    return items[seed % every::every] if items else items

@@ -17,10 +17,10 @@ import sys
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 
 import gallery
-from house_kernels import sample
 
 import harmless
 import rules
+from store import sample
 
 
 def is_recorded(breaks, edit, configuration):

@@ -19,11 +19,13 @@ import threading
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 
-from house_kernels import BLOCKS, House, sample
+from house_kernels import House
+
 import program
 import report
 from edit import DoesNotFit
 from source import Source
+from store import BLOCKS, sample
 
 
 class Runner:
