@@ -1,5 +1,5 @@
-"""gallery_breaks_beyond.py: breaks of part two's kernels that are written for the gallery alone, by
-file; and what else its gallery asks for."""
+"""gallery_breaks_beyond.py: breaks of part two's kernels that are written for the gallery alone,
+by file; and what else its gallery asks for."""
 
 from edit import Replace
 from store import order, value

@@ -1,10 +1,10 @@
 """exercises.py: the chapters' exercises as cases of the practice. Their text is the README's.
 
-Each asks something that runs decide: as in live/predictions.py, or `bands`, how the simulated cycles of what
-the exercise makes compare to those of the chapter's kernel: (choice, from, to, why not). What an edit
-should come to is in answers/, as CHAPTER-NUMBER.diff; `edit` says by what the simulator tells it from
-the kernel as it was, besides that it passes --check: `says`, what is measured and the values it may
-have, or `ratio`, of the cycles.
+Each asks something that runs decide: as in live/predictions.py, or `bands`, how the simulated cycles
+of what the exercise makes compare to those of the chapter's kernel: (choice, from, to, why not).
+What an edit should come to is in answers/, as CHAPTER-NUMBER.diff; `edit` says by what the simulator
+tells it from the kernel as it was, besides that it passes --check: `says`, what is measured and the
+values it may have, or `ratio`, of the cycles.
 
 Not here: those that are answered on paper (01's third, 04's third), and 06's first, which
 build/sim/inspect checks.

@@ -1,5 +1,5 @@
-"""rules.py: the breaks that are computed: what can be done wrong with each synchronization wrapper, and
-with a pitch.
+"""rules.py: the breaks that are computed: what can be done wrong with each synchronization wrapper,
+and with a pitch.
 
 Every call of a wrapper, in every kernel and in the headers made of wrappers, is found in the source
 and broken in all the ways that mean something for it; so is every product of a row and a pitch. So

@@ -1,5 +1,5 @@
-"""gallery_breaks_library.py: breaks of the libraries' kernels that are written for the gallery alone, by
-file; and what else its gallery asks for."""
+"""gallery_breaks_library.py: breaks of the libraries' kernels that are written for the gallery alone,
+by file; and what else its gallery asks for."""
 
 import os
 

@@ -7,8 +7,8 @@ break in the simulator (gallery_run.c) and compares what becomes of it with what
     harmless.py    those that nothing can catch because nothing is wrong with them, and why
 
 That is the gallery of part one. With --house beyond or library it is that of another house, which
-has lists, verdicts and a page of its own (house_kernels.py). A function of a header in common/ is broken in
-the gallery of the first house whose kernels call it.
+has breaks, verdicts and a page of its own (house_kernels.py). A function of a header in common/ is
+broken in the gallery of the first house whose kernels call it.
 
 A break whose order is broken must be reported as a hazard or a deadlock; a plain wrong result is
 enough for one with a wrong address, size or number. Fails if one is not caught, if a verdict has
@@ -37,7 +37,6 @@ import argparse
 import collections
 import concurrent.futures
 import glob
-import itertools
 import os
 import re
 import shutil
@@ -53,13 +52,13 @@ import gallery_page
 import wrappers
 
 import harmless
-import program
 import report
 import rules
 from edit import DoesNotFit
 from house_kernels import House
 from source import Source
 from store import BLOCKS, sample
+from workshop import Workshop
 
 # Macros that are not sizes. With two stages a wait for STAGES - 2 groups waits for all.
 SWITCHES = (r"(WAIT|WIDE_STORES|PINGPONG|MULTICAST|TEAMS|EARLY|PAIRS|HEAD|SUMS|CTAS)=|"
@@ -100,7 +99,6 @@ def not_source(directory, names):
 class Gallery:
     def __init__(self, options):
         self.options = options
-        self.compiler = options.compiler.split(",")
         self.house = House(options.root, options.house, options.kernels)
         self.rows = {tuple(row[:KEY]): row for row in read_table(self.house.record)}
         self.files = {file for file, *_ in self.rows}  # of which something is recorded
@@ -110,10 +108,10 @@ class Gallery:
         self.configurations = configurations(self.house.kernels)
         self.sources = {}
         self.local = threading.local()
-        self.workers = itertools.count()
         self.edits, self.stale = [], []
         # The tree may be edited while this runs: kernels and headers are read once.
         self.root = os.path.join(options.work, "tree")
+        self.workshop = Workshop(options, self.house, self.root)
         shutil.rmtree(self.root, ignore_errors=True)
         first_house = glob.glob("0*", root_dir=options.root)
         for directory in {"common", *first_house, *self.house.earlier, options.house} - {""}:
@@ -241,43 +239,14 @@ class Gallery:
 
     # ---- one break ----
 
-    def directory(self):
-        if not hasattr(self.local, "path"):
-            self.local.path = os.path.join(self.options.work, f"worker{next(self.workers)}")
-            shutil.rmtree(self.local.path, ignore_errors=True)
-            for blocks in self.house.blocks:
-                shutil.copytree(os.path.join(self.root, blocks),
-                                os.path.join(self.local.path, BLOCKS), dirs_exist_ok=True)
-        return self.local.path
-
     def compile(self, edit, configuration):
-        """Returns the path of a shared object, or None and what the compiler said. No edit: of the
-        kernel as it is."""
-        work = self.directory()
-        texts = {name: source.text for name, source in self.sources.items()}
+        """The path of a shared object, or None, and what the compiler said. No edit: of the kernel as
+        it is."""
+        texts = {name: self.sources[name].text
+                 for name in (configuration.file, *self.beside(configuration))}
         if edit:
             texts[edit.file] = self.sources[edit.file].edited(edit.replacements)
-        kernel, beside = os.path.join(work, "kernel.cu"), self.beside(configuration)
-        written = {configuration.file: kernel} | {
-            header: os.path.join(work, os.path.basename(header)) for header in beside}
-        if edit and edit.file.startswith(BLOCKS):
-            written[edit.file] = os.path.join(work, edit.file)
-        for name, copy in written.items():
-            with open(copy, "w", encoding="ascii") as file:
-                file.write(("" if name.startswith(BLOCKS) else f'#line 1 "{name}"\n') + texts[name])
-        path = os.path.join(work, "broken.so")
-        command = program.shared_object(
-            self.compiler, configuration.macros,
-            (work, *self.house.directories(self.root),
-             os.path.join(self.root, os.path.dirname(configuration.file))),
-            self.house.compiled_with.get(configuration.file, ()), kernel, path)
-        compiled = subprocess.run(command, capture_output=True, text=True, check=False)
-        for header in beside:  # another chapter's may have the same name
-            os.remove(written[header])
-        if edit and edit.file.startswith(BLOCKS):
-            with open(written[edit.file], "w", encoding="ascii") as file:
-                file.write(self.sources[edit.file].text)
-        return (path if compiled.returncode == 0 else None), compiled.stderr
+        return self.workshop.compile(configuration.file, configuration.macros, texts)
 
     def is_original(self, path, configuration):
         """Whether the object is that of the kernel as it is: the edited code is not part of this
@@ -453,8 +422,8 @@ def out_of_date(gallery):
         if key not in known:
             stale.append(f"verdicts.tsv: {' | '.join(key)}")
     if not stale and rows != read_table(gallery.house.record):
-        stale.append("verdicts.tsv has its rows not in the order in which they are written, or more than "
-                     "are needed")
+        stale.append("verdicts.tsv has its rows not in the order in which they are written, or more "
+                     "than are needed")
     if not missing and not gallery_page.is_current(gallery.house, whole):
         stale.append(f"{gallery.house.page} does not say what verdicts.tsv says")
     return stale
@@ -516,8 +485,8 @@ def main():
         print(f"out of date: {line}")
     if failures or stale:
         print(f"{len(failures) + len(stale)} failures. If kernels or reports were changed on "
-              f"purpose, build the target gallery_record{'_' * bool(options.house)}{options.house} and "
-              "read the difference.")
+              f"purpose, build the target {'_'.join(filter(None, ('gallery_record', options.house)))} "
+              "and read the difference.")
         return 1
     return 0
 

@@ -1,5 +1,5 @@
-"""house_kernels.py: which kernels a gallery is about: part one's, or those of beyond/ or library/, which
-have breaks, verdicts and pages of their own. The rules hold for all."""
+"""house_kernels.py: which kernels a gallery is about: part one's, or those of beyond/ or library/,
+which have breaks, verdicts and pages of their own. The rules hold for all."""
 
 import glob
 import json
@@ -35,8 +35,9 @@ class House:
         self.written = [one for one in store.written(root, name) if one.gallery]
         self.right = store.module_of(root, name, "right").RIGHT
         # A kernel with a kind of problem of its own is compiled with that; the runner has the others.
-        self.compiled_with = {one["file"]: ("-DKIND_ON_GPU=0", os.path.join(root, one["kind"]))
-                              for one in self.kernels if (one["kind"] or "").startswith(one["chapter"])}
+        self.compiled_with = {
+            one["file"]: ("-DKIND_ON_GPU=0", os.path.join(root, one["kind"]))
+            for one in self.kernels if (one["kind"] or "").startswith(one["chapter"] + "/")}
         if not name:
             return
         lists = store.module_of(root, name, "gallery_breaks")

@@ -8,39 +8,28 @@ says. Fails also if an edit no longer applies.
     --all          every run of --check's list, not those of every shape and schedule alone
 """
 
-import argparse
 import concurrent.futures
-import itertools
 import os
-import shutil
 import subprocess
 import sys
-import threading
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 
+import gallery
 from house_kernels import House
 
-import program
 import report
 from edit import DoesNotFit
 from source import Source
-from store import BLOCKS, sample
+from store import sample
+from workshop import Workshop
 
 
 class Runner:
     def __init__(self, options):
         self.options = options
         self.house = House(options.root, options.house, options.kernels)
-        self.local = threading.local()
-        self.workers = itertools.count()
-
-    def directory(self):
-        if not hasattr(self.local, "path"):
-            self.local.path = os.path.join(self.options.work, f"right{next(self.workers)}")
-            shutil.rmtree(self.local.path, ignore_errors=True)
-            os.makedirs(os.path.join(self.local.path, BLOCKS))
-        return self.local.path
+        self.workshop = Workshop(options, self.house, options.root)
 
     def read(self, name):
         path = os.path.join(self.options.root, self.house.path_of(name))
@@ -58,34 +47,17 @@ class Runner:
                 texts[name] = edit.applied(Source(name, texts[name]))
         return texts
 
-    def compile(self, right, *broken):
-        """The path of a shared object; ValueError if there is none."""
-        work, root, file = self.directory(), self.options.root, right.file
-        shutil.rmtree(os.path.join(work, BLOCKS))
-        for blocks in self.house.blocks:
-            shutil.copytree(os.path.join(root, blocks), os.path.join(work, BLOCKS),
-                            dirs_exist_ok=True)
-        for name, text in self.sources(right, *broken).items():
-            path = os.path.join(work, name if name.startswith(BLOCKS) else "kernel.cu")
-            with open(path, "w", encoding="ascii") as made:
-                made.write(text if name.startswith(BLOCKS) else f'#line 1 "{file}"\n{text}')
-        path = os.path.join(work, "right.so")
-        command = program.shared_object(
-            self.options.compiler.split(","), right.macros.split(":") if right.macros else (),
-            (work, *self.house.directories(root), os.path.join(root, os.path.dirname(file))),
-            self.house.compiled_with.get(file, ()), os.path.join(work, "kernel.cu"), path)
-        compiled = subprocess.run(command, capture_output=True, text=True, check=False)
-        if compiled.returncode:
-            raise ValueError(f"does not compile:\n{compiled.stderr}")
-        return path
-
     def verdict(self, *kernel):
         """"" if all runs pass, or the kind of the hazard, or what else went wrong; and how many
         runs there were; and the report."""
         try:
-            path = self.compile(*kernel)
-        except (DoesNotFit, ValueError) as error:
+            texts = self.sources(*kernel)
+        except DoesNotFit as error:
             return str(error), 0, ""
+        file, macros = kernel[0].file, kernel[0].macros
+        path, errors = self.workshop.compile(file, macros.split(":") if macros else (), texts)
+        if not path:
+            return f"does not compile:\n{errors}", 0, ""
         run = subprocess.run([self.options.runner, path, "all" if self.options.all else "spread"],
                              capture_output=True, text=True, errors="replace", check=False)
         runs = [line.split() for line in run.stdout.splitlines() if line.startswith("run ")]
@@ -115,17 +87,8 @@ def describe(right, *broken):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Runs kernels that are unusual and right.")
-    parser.add_argument("--root", required=True)
-    parser.add_argument("--runner", required=True)
-    parser.add_argument("--work", required=True)
-    parser.add_argument("--compiler", default="cc")
-    parser.add_argument("--kernels", required=True)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--only", default=os.environ.get("BREAKS", ""))
+    parser = gallery.parser_of("Runs kernels that are unusual and right.")
     parser.add_argument("--all", action="store_true")
-    parser.add_argument("--house", default="")
-    parser.add_argument("--sample", type=int, default=1, help="every N-th right kernel")
     options = parser.parse_args()
     runner = Runner(options)
     right = runner.house.right
