@@ -31,6 +31,9 @@ class Found:
     def key(self):
         return (self.file, self.function, self.code, self.what, self.nth)
 
+    def applied(self, source):
+        return source.edited(self.replacements)
+
 
 NOTHING = "((void)0)"
 

@@ -258,7 +258,7 @@ static const struct reference *reference_for(struct experiment *e,
 
 bool experiment_check_output(struct experiment *e, const char *what,
                              const struct contender *contender, int output, int set,
-                             struct verdict *verdict) {
+                             struct comparison *comparison) {
     const struct gemm_kernel *const kernel = contender->kernel;
     const struct gemm_problem problem = experiment_problem(e, kernel, output, set);
     if (contender->finish && !contender->finish(contender, &problem)) return false;
@@ -288,10 +288,10 @@ bool experiment_check_output(struct experiment *e, const char *what,
         .rounded_sums = contender->result == RESULT_ROUNDED,
         .rounded_parts =
             kernel && kind->rounded_parts ? kind->rounded_parts(&e->kind.problem, kernel) : 0};
-    *verdict = verify_output(&view, reference_for(e, format), as_made ? e->library : NULL);
-    if (!kind_check(&e->kind, &e->buffers, what, output, set, verdict)) return false;
-    if (!clean || !buffers_counters_zero(&e->buffers, set, what)) verdict->verified = false;
-    return verdict->verified;
+    *comparison = verify_output(&view, reference_for(e, format), as_made ? e->library : NULL);
+    if (!kind_check(&e->kind, &e->buffers, what, output, set, comparison)) return false;
+    if (!clean || !buffers_counters_zero(&e->buffers, set, what)) comparison->verified = false;
+    return comparison->verified;
 }
 
 /* ---- baselines ---- */
@@ -310,7 +310,7 @@ static void verify_baseline(struct experiment *e, struct baseline_result *result
         return;
     }
     result->compared = true;
-    if (experiment_check_output(e, contender->name, contender, 0, 0, &result->verdict))
+    if (experiment_check_output(e, contender->name, contender, 0, 0, &result->comparison))
         result->code = EXIT_VERIFIED;
 }
 
@@ -373,7 +373,7 @@ static void run_and_verify(struct experiment *e, const struct gemm_kernel *kerne
     if (status != RUN_OK) return;
     result->cycles = cycles;
     result->compared = true;
-    if (experiment_check_output(e, label, &contender, 0, 0, &result->verdict))
+    if (experiment_check_output(e, label, &contender, 0, 0, &result->comparison))
         result->code = EXIT_VERIFIED;
 }
 

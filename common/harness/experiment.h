@@ -21,8 +21,8 @@ struct kernel_result {
     int before;           /* index of the result of the step that it builds on; -1: none here */
     struct kernel_info info;
     enum exit_code code; /* EXIT_VERIFIED, EXIT_WRONG or EXIT_HAZARD */
-    bool compared;       /* the run got so far that `verdict` means something */
-    struct verdict verdict;
+    bool compared;       /* the run got so far that `comparison` means something */
+    struct comparison comparison;
     double cycles;        /* simulated; < 0: not known */
     struct timing timing; /* all zero: not timed */
 };
@@ -31,8 +31,8 @@ struct kernel_result {
 struct baseline_result {
     struct contender contender;
     enum exit_code code; /* EXIT_VERIFIED or EXIT_WRONG */
-    bool compared;       /* `verdict` means something: its result is the problem's product */
-    struct verdict verdict;
+    bool compared;       /* `comparison` means something: its result is the problem's product */
+    struct comparison comparison;
     struct timing timing; /* all zero: not timed */
 };
 
@@ -104,7 +104,7 @@ enum run_status experiment_run_again(struct experiment *experiment,
 /* Verifies one output of a contender; false after complaints. */
 bool experiment_check_output(struct experiment *experiment, const char *what,
                              const struct contender *contender, int output, int set,
-                             struct verdict *verdict);
+                             struct comparison *comparison);
 
 /* Times the kernels and the baselines that have been verified in one rotation, and verifies every
  * buffer that the timed runs wrote. What fails that loses its speeds. False if a launch failed. */

@@ -231,7 +231,7 @@ bool kind_is_exact(const struct kind_run *run, int matrix) {
 
 /* One of the outputs besides D. */
 static bool check_matrix(const struct kind_run *run, const struct buffers *buffers, int matrix,
-                         const char *what, int output, int set, struct verdict *verdict) {
+                         const char *what, int output, int set, struct comparison *comparison) {
     const struct kind_matrix *const of = &run->problem.matrix[matrix];
     const struct slab *const slab = &run->output[matrix][output];
     uint16_t *const view =
@@ -249,19 +249,19 @@ static bool check_matrix(const struct kind_run *run, const struct buffers *buffe
                                      .infinite =
                                          run->problem.kind->infinite &&
                                          run->problem.kind->infinite(&run->problem, matrix)};
-    if (read) *verdict = verify_output(&seen, &run->reference[matrix], NULL);
+    if (read) *comparison = verify_output(&seen, &run->reference[matrix], NULL);
     free(view);
     return read;
 }
 
 bool kind_check(const struct kind_run *run, const struct buffers *buffers, const char *what,
-                int output, int set, struct verdict *verdict) {
+                int output, int set, struct comparison *comparison) {
     for (int i = 0; i < run->problem.count; ++i) {
-        struct verdict own;
+        struct comparison own;
         if (!run->problem.matrix[i].output) continue;
         if (!check_matrix(run, buffers, i, what, output, set, &own)) return false;
-        verdict->verified &= own.verified;
-        verdict->mismatches += own.mismatches;
+        comparison->verified &= own.verified;
+        comparison->mismatches += own.mismatches;
     }
     return true;
 }

@@ -162,7 +162,7 @@ static void print_heading(FILE *out, const struct report *r, int width, bool gai
     fputs(" | technique\n", out);
 }
 
-static const char *verdict_word(const struct kernel_result *result) {
+static const char *outcome_word(const struct kernel_result *result) {
     switch (result->code) {
     case EXIT_VERIFIED:
         return "yes";
@@ -183,7 +183,7 @@ static void print_parts(FILE *out, const struct report *r) {
     char label[96];
     bool headed = false;
     for (int i = 0; i < r->count; ++i) {
-        const struct verdict *v = &r->results[i].verdict;
+        const struct comparison *v = &r->results[i].comparison;
         if (!v->has_parts) continue;
         if (!headed)
             fputs("\nerror, root mean square, for the real data's product: of the quantization, of "
@@ -208,7 +208,7 @@ void report_table(const struct report *r, FILE *out) {
     for (int i = 0; i < r->count; ++i) {
         const struct kernel_result *result = &r->results[i];
         fprintf(out, "%-*s %8s", width, kernel_label(result->kernel, label, sizeof label),
-                verdict_word(result));
+                outcome_word(result));
         print_timing(out, r, result->kernel, &result->timing);
         if (is_simulated(r) && result->cycles > 0)
             fprintf(out, " | %16.0f %14.1f%%", result->cycles,
@@ -263,7 +263,7 @@ int report_rows(const struct report *r, struct report_row *rows) {
             .variant = result->kernel->variant,
             .technique = result->kernel->technique,
             .verified = result->code == EXIT_VERIFIED,
-            .failure = result->code == EXIT_VERIFIED ? NULL : verdict_word(result),
+            .failure = result->code == EXIT_VERIFIED ? NULL : outcome_word(result),
             .cycles = cycles > 0 ? cycles : 0,
             .utilization = tensor_core_utilization(r, result->kernel, result->size, cycles),
             .registers = result->info.registers > 0 ? result->info.registers : 0,

@@ -57,7 +57,7 @@ static void json_timing(FILE *out, const struct timing *timing) {
 }
 
 /* What operands with scales have besides. */
-static void json_parts(FILE *out, const struct report *r, const struct verdict *v) {
+static void json_parts(FILE *out, const struct report *r, const struct comparison *v) {
     fprintf(out, "\"scales\": \"%s\", ", r->scales);
     json_number(out, "quantization_error", v->quantization, v->has_parts);
     fputs(", ", out);
@@ -104,9 +104,9 @@ static void json_baseline(FILE *out, const struct baseline_result *result) {
             verified && !result->compared ? "null"
             : verified                    ? "true"
                                           : "false");
-    json_number(out, "mismatches", (double)result->verdict.mismatches, result->compared);
+    json_number(out, "mismatches", (double)result->comparison.mismatches, result->compared);
     fputs(", ", out);
-    json_number(out, "max_error", result->verdict.max_error, result->compared);
+    json_number(out, "max_error", result->comparison.max_error, result->compared);
     fputs(", ", out);
     json_algorithm(out, &result->contender.algorithm);
     fputc('}', out);
@@ -146,14 +146,14 @@ static void json_result(const struct report *r, const struct kernel_result *resu
     fprintf(out, ", \"m\": %d, \"n\": %d, \"k\": %d, \"dtype\": \"%s\", \"verified\": %s, ",
             result->size.m, result->size.n, result->size.k, type_names[r->type],
             result->code == EXIT_VERIFIED ? "true" : "false");
-    json_number(out, "mismatches", (double)result->verdict.mismatches, result->compared);
+    json_number(out, "mismatches", (double)result->comparison.mismatches, result->compared);
     fputs(", ", out);
-    json_number(out, "max_error", result->verdict.max_error, result->compared);
+    json_number(out, "max_error", result->comparison.max_error, result->compared);
     fputs(", ", out);
-    json_number(out, "error_bound", result->verdict.error_bound, result->compared);
+    json_number(out, "error_bound", result->comparison.error_bound, result->compared);
     fputs(", ", out);
     json_kind(out, kind_of(kernel));
-    if (r->scales) json_parts(out, r, &result->verdict);
+    if (r->scales) json_parts(out, r, &result->comparison);
     json_number(out, "registers", result->info.registers, result->info.registers > 0);
     fprintf(out, ", \"smem_bytes\": %zu, \"stages\": ", kernel->smem_bytes);
     if (kernel->stages > 0)

@@ -25,7 +25,7 @@ struct timed_contender {
     int output;
     bool *launched; /* [sets] */
     enum exit_code *code;
-    struct verdict *verdict; /* NULL: its result cannot be compared */
+    struct comparison *comparison; /* NULL: its result cannot be compared */
     struct timing *timing;
 };
 
@@ -48,14 +48,15 @@ static void check_timed(struct experiment *e, const struct timed_contender *time
     int checked = 0;
     for (int set = 0; set < e->buffers.sets && *timed->code == EXIT_VERIFIED; ++set) {
         if (!timed->launched[set]) continue;
-        struct verdict verdict;
+        struct comparison comparison;
         snprintf(what, sizeof what, "%s, timed runs, buffer %d", label, set);
-        if (experiment_check_output(e, what, contender, timed->output, set, &verdict)) {
+        if (experiment_check_output(e, what, contender, timed->output, set, &comparison)) {
             ++checked;
-            if (verdict.max_error > timed->verdict->max_error) *timed->verdict = verdict;
+            if (comparison.max_error > timed->comparison->max_error)
+                *timed->comparison = comparison;
             continue;
         }
-        *timed->verdict = verdict;
+        *timed->comparison = comparison;
         *timed->code = EXIT_WRONG;
     }
     if (*timed->code == EXIT_VERIFIED && checked == 0) {
@@ -73,8 +74,9 @@ static int line_up(struct experiment *e, struct kernel_result *results, int coun
     for (int i = 0; i < count; ++i) {
         if (results[i].code != EXIT_VERIFIED) continue;
         inner[contenders] = contender_of_kernel(results[i].kernel);
-        timed[contenders++] = (struct timed_contender){
-            .code = &results[i].code, .verdict = &results[i].verdict, .timing = &results[i].timing};
+        timed[contenders++] = (struct timed_contender){.code = &results[i].code,
+                                                       .comparison = &results[i].comparison,
+                                                       .timing = &results[i].timing};
     }
     for (int i = 0; i < e->baseline_count; ++i) {
         struct baseline_result *result = &e->baselines[i];
@@ -82,7 +84,7 @@ static int line_up(struct experiment *e, struct kernel_result *results, int coun
         inner[contenders] = result->contender;
         timed[contenders++] =
             (struct timed_contender){.code = &result->code,
-                                     .verdict = result->compared ? &result->verdict : NULL,
+                                     .comparison = result->compared ? &result->comparison : NULL,
                                      .timing = &result->timing};
     }
     return contenders;
@@ -116,7 +118,7 @@ bool experiment_time(struct experiment *e, const struct timing_options *options,
                           csv, progress_shown());
     for (int c = 0; c < contenders && good; ++c) {
         *timed[c].timing = timings[c];
-        if (timed[c].verdict) check_timed(e, &timed[c]);
+        if (timed[c].comparison) check_timed(e, &timed[c]);
     }
     free(launched);
     free(timings);

@@ -338,8 +338,8 @@ static void explain_first(const struct check *check) {
     if (kernel) explain_place(kernel, first->row, first->column);
 }
 
-struct verdict verify_output(const struct output_view *output, const struct reference *reference,
-                             const void *library) {
+struct comparison verify_output(const struct output_view *output, const struct reference *reference,
+                                const void *library) {
     struct check check = {.output = output,
                           .reference = reference,
                           .d = (const uint16_t *)output->memory + output->guard,
@@ -364,7 +364,7 @@ struct verdict verify_output(const struct output_view *output, const struct refe
     free(check.suspect);
     const struct squares *const of = &check.squares;
     const double unit = of->real > 0 ? 1 / of->real : 0;
-    return (struct verdict){
+    return (struct comparison){
         .verified = check.wrong_elements == 0 && check.wrong_around == 0,
         .mismatches = check.wrong_elements + check.wrong_around,
         .max_error = finite ? check.max_error : NAN,

@@ -13,7 +13,7 @@
 #include "harness/reference.h"
 #include "harness/stored.h"
 
-struct verdict {
+struct comparison {
     bool verified;
     int64_t mismatches; /* elements that are wrong, or changed and outside D */
     double max_error;   /* largest |got - expected| seen; NaN if something was not finite */
@@ -44,7 +44,7 @@ struct output_view {
 
 /* Checks an output; what is wrong is said on stderr. `library`: [rows][ld], a result that has
  * passed this check itself, or NULL. */
-struct verdict verify_output(const struct output_view *output, const struct reference *reference,
-                             const void *library);
+struct comparison verify_output(const struct output_view *output, const struct reference *reference,
+                                const void *library);
 
 #endif

@@ -3,17 +3,21 @@
  * same file, and compares what becomes of both.
  *
  *     two_routes CHAPTER[:VARIANT] KERNEL.ptx RUN...
- *     two_routes KERNEL.so KERNEL.ptx RUN...
+ *     two_routes KERNEL.so KERNEL.ptx TYPE RUN...
  *
- * A run is a number of the list of --check. The input is whole numbers, so that the result has only
- * one right value. The linker's --wrap brings every launch of a chapter here, on one device or on
- * several, where the kernel that it names is exchanged for its program. Prints a line for each run:
+ * A run is a number of the list of --check, or options: "--size 256 --schedule late". The input is
+ * whole numbers, so that the result has only one right value. The linker's --wrap brings every launch
+ * of a chapter here, on one device or on several, where the kernel that it names is exchanged for its
+ * program. Prints lines for each run:
  *
- *     run NUMBER c CODE KIND ptx CODE KIND same|DIFFERENT
+ *     run RUN c CODE KIND ptx CODE KIND same|DIFFERENT
+ *     c PLACES
+ *     ptx PLACES
  *
- * CODE is the exit code that a program would have, KIND the first hazard or -. The results are
- * compared byte for byte, the verdicts by their kinds. Ends with 1 if something differs, with 2 if
- * nothing could be run, and says how many runs and instructions there were.
+ * CODE is the exit code that a program would have, KIND the first hazard or -, PLACES its lines: that
+ * of the kernel, and of headers those on the way. The results are compared byte for byte, the verdicts
+ * by their kinds. Ends with 1 if something differs, with 2 if nothing could be run, and says how many
+ * runs and instructions there were.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -22,6 +26,8 @@
 
 #include "backend.h"
 #include "harness/check.h"
+#include "harness/options.h"
+#include "harness/problem_kind.h"
 #include "harness/registry.h"
 #include "machine/launch.h"
 #include "program/sites.h"
@@ -153,6 +159,7 @@ enum gemm_status __wrap_gemm_devices_end(void *stream) {
 struct outcome {
     enum exit_code code;
     char kind[48];
+    char places[600];
     uint64_t checksum;
 };
 
@@ -166,8 +173,12 @@ static struct outcome run(const struct gemm_kernel *kernel, const struct check_r
     int line;
     checksum = 0;
     outcome.code = check_run_once(kernel, &options, r);
-    if (outcome.code == EXIT_HAZARD && hazards_get(0, &kind, &file, &line))
+    if (outcome.code == EXIT_HAZARD && hazards_get(0, &kind, &file, &line)) {
+        const char *const chain = site_chain(file);
         snprintf(outcome.kind, sizeof outcome.kind, "%s", kind);
+        snprintf(outcome.places, sizeof outcome.places, "%s:%d %s", source_name(file), line,
+                 chain ? chain : "");
+    }
     outcome.checksum = checksum;
     return outcome;
 }
@@ -244,34 +255,101 @@ static bool load_programs(const char *path) {
     return good;
 }
 
+/* The index of the setting that has this option, or -1. */
+static int index_of(const struct backend_setting *settings, int count, const char *option) {
+    for (int i = 0; i < count; ++i)
+        if (!strcmp(settings[i].option, option)) return i;
+    return -1;
+}
+
+/* Makes `run`, one of the kernel's list, that of these options. */
+static bool read_option(const struct gemm_kernel *kernel, const char *option, const char *value,
+                        struct check_run *run) {
+    static const char *const extents[] = {"--m", "--n", "--k", "--size"};
+    const struct problem_kind *const kind = kind_of(kernel);
+    int i = find_name(option, extents, 4);
+    if (i >= 0) {
+        const int extent = atoi(value);
+        if (i == 0 || i == 3) run->m = extent;
+        if (i == 1 || i == 3) run->n = extent;
+        if (i == 2 || i == 3) run->k = extent;
+        return extent > 0;
+    }
+    if (!strcmp(option, "--dtype")) return find_name(value, type_names, ELEMENT_TYPES) == (int)type;
+    if (!strcmp(option, "--input")) {
+        run->input = (enum input_kind)find_name(value, input_names, INPUT_KINDS);
+        return (int)run->input >= 0;
+    }
+    if ((i = index_of(backend_settings, backend_setting_count, option)) >= 0) {
+        if (!read_setting(&backend_settings[i], value)) return false;
+        run->setting[i] = backend_settings[i].value;
+        return true;
+    }
+    if ((i = index_of(kind->options, kind->option_count, option)) < 0) return false;
+    if (!read_setting(&kind->options[i], value)) return false;
+    run->option[i] = kind->options[i].value;
+    return true;
+}
+
+static bool read_run(const struct gemm_kernel *kernel, const struct check_run *runs, int count,
+                     const char *text, struct check_run *run) {
+    const int number = atoi(text);
+    if (number >= 1 && number <= count) {
+        *run = runs[number - 1];
+        return true;
+    }
+    char words[256], *rest = NULL;
+    snprintf(words, sizeof words, "%s", text);
+    *run = runs[0];
+    for (int i = 0; i < backend_setting_count; ++i)
+        run->setting[i] = backend_settings[i].value;
+    bool good = *text == '-';
+    for (char *option = strtok_r(words, " ", &rest); good && option;
+         option = strtok_r(NULL, " ", &rest)) {
+        char *const value = strtok_r(NULL, " ", &rest);
+        good = value && read_option(kernel, option, value, run);
+    }
+    if (!good)
+        fprintf(stderr, "two_routes: run %s: the list has runs 1 to %d; or options of the kernel\n",
+                text, count);
+    return good;
+}
+
 int main(int argc, char **argv) {
     if (argc < 4) {
-        fprintf(stderr, "usage: two_routes CHAPTER[:VARIANT]|KERNEL.so KERNEL.ptx RUN...\n");
+        fprintf(stderr, "usage: two_routes CHAPTER[:VARIANT] KERNEL.ptx RUN...\n"
+                        "       two_routes KERNEL.so KERNEL.ptx TYPE RUN...\n");
         return EXIT_USAGE;
     }
     const size_t length = strlen(argv[1]);
     const bool shared = length > 3 && !strcmp(argv[1] + length - 3, ".so");
     const struct gemm_kernel *const kernel = shared ? load_kernel(argv[1]) : find_kernel(argv[1]);
     if (!kernel || !load_programs(argv[2])) return EXIT_USAGE;
+    int first = 3;
+    if (shared) type = (enum gemm_type)find_name(argv[first++], type_names, ELEMENT_TYPES);
+    if ((int)type < 0) {
+        fprintf(stderr, "two_routes: there is no type %s\n", argv[3]);
+        return EXIT_USAGE;
+    }
     main_function = kernel->function;
     main_loop = kernel->loop;
     struct check_run runs[MOST_CHECK_RUNS];
     const int count = backend_check_runs(kernel, runs);
-    int different = 0, made = 0;
-    for (int i = 3; i < argc; ++i) {
-        const int number = atoi(argv[i]);
-        if (number < 1 || number > count) {
-            fprintf(stderr, "two_routes: run %s: the list has runs 1 to %d\n", argv[i], count);
+    struct check_run chosen[MOST_CHECK_RUNS];
+    for (int i = first; i < argc; ++i)
+        if (i - first >= MOST_CHECK_RUNS ||
+            !read_run(kernel, runs, count, argv[i], &chosen[i - first]))
             return EXIT_USAGE;
-        }
+    int different = 0, made = 0;
+    for (int i = first; i < argc; ++i) {
         replacing = false;
-        const struct outcome c = run(kernel, &runs[number - 1]);
+        const struct outcome c = run(kernel, &chosen[i - first]);
         replacing = true;
-        const struct outcome ptx = run(kernel, &runs[number - 1]);
+        const struct outcome ptx = run(kernel, &chosen[i - first]);
         const bool same = c.code == ptx.code && !strcmp(c.kind, ptx.kind) &&
                           (c.code != EXIT_VERIFIED || c.checksum == ptx.checksum);
-        printf("run %d c %d %s ptx %d %s %s\n", number, c.code, c.kind, ptx.code, ptx.kind,
-               same ? "same" : "DIFFERENT");
+        printf("run %s c %d %s ptx %d %s %s\nc %s\nptx %s\n", argv[i], c.code, c.kind, ptx.code,
+               ptx.kind, same ? "same" : "DIFFERENT", c.places, ptx.places);
         fflush(stdout);
         different += !same;
         ++made;

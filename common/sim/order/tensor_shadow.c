@@ -75,9 +75,9 @@ void tensor_wait_load(struct sim_thread *thread) {
     order->wait[order->waits++] = (struct tensor_wait){thread->epoch, order->fences};
 }
 
-/* ---- the verdict on one pair ---- */
+/* ---- the order of one pair ---- */
 
-enum verdict {
+enum ordering {
     ORDERED,
     NOT_WAITED,    /* a load, by its thread */
     NOT_COMMITTED, /* a multiplication, by its thread */
@@ -91,8 +91,8 @@ enum verdict {
 
 /* Something of slot `slot`, complete or fenced at `epoch`. `synchronous`: the instruction that
  * comes after it needs no after-fence. */
-static enum verdict by_clocks(const struct sim_thread *thread, bool strict, bool synchronous,
-                              int slot, uint32_t epoch) {
+static enum ordering by_clocks(const struct sim_thread *thread, bool strict, bool synchronous,
+                               int slot, uint32_t epoch) {
     if (!strict && sim_clock_get(&thread->c, slot) >= epoch) return ORDERED;
     if (sim_clock_get(&thread->x, slot) < epoch) return NO_ORDER;
     if (synchronous) return ORDERED;
@@ -101,9 +101,9 @@ static enum verdict by_clocks(const struct sim_thread *thread, bool strict, bool
 
 /* Something that `first` has done before it executed its before-fence number `fences`, at `epoch`
  * of its generic accesses. */
-static enum verdict across_threads(const struct sim_thread *thread, bool strict, bool synchronous,
-                                   const struct sim_thread *first, uint32_t epoch,
-                                   uint32_t fences) {
+static enum ordering across_threads(const struct sim_thread *thread, bool strict, bool synchronous,
+                                    const struct sim_thread *first, uint32_t epoch,
+                                    uint32_t fences) {
     if (synchronous) return by_clocks(thread, strict, true, first->slot, epoch);
     if (!strict && sim_clock_get(&thread->c, first->slot) >= epoch) return ORDERED;
     if (sim_clock_get(&thread->x, first->slot) < epoch) return NO_ORDER;
@@ -113,9 +113,9 @@ static enum verdict across_threads(const struct sim_thread *thread, bool strict,
     return by_clocks(thread, strict, false, first->slot, first->tensor->fence[fences]);
 }
 
-static enum verdict judge_by(const struct sim_thread *thread, bool strict,
-                             enum tensor_access access, uint32_t key,
-                             const struct sim_thread *first, const struct tensor_record *then) {
+static enum ordering judge_by(const struct sim_thread *thread, bool strict,
+                              enum tensor_access access, uint32_t key,
+                              const struct sim_thread *first, const struct tensor_record *then) {
     const struct tensor_order *const theirs = first->tensor;
     const bool synchronous = access >= TENSOR_FREE;
     if (then->access == TENSOR_LOAD) {
@@ -123,14 +123,15 @@ static enum verdict judge_by(const struct sim_thread *thread, bool strict,
         if (then->epoch >= theirs->waits) return NOT_WAITED;
         if (first == thread) return ORDERED;
         const struct tensor_wait *const wait = &theirs->wait[then->epoch];
-        const enum verdict verdict =
+        const enum ordering ordering =
             across_threads(thread, strict, synchronous, first, wait->epoch, wait->fences);
         const bool heard_of = sim_clock_get(&thread->x, first->slot) >= then->fences;
-        return verdict == NO_ORDER && heard_of ? NOT_WAITED : verdict;
+        return ordering == NO_ORDER && heard_of ? NOT_WAITED : ordering;
     }
     const bool pipelined = access == TENSOR_MMA && then->key == key;
     if (pipelined && first == thread) return ORDERED;
-    const enum verdict complete = by_clocks(thread, strict, synchronous, theirs->slot, then->epoch);
+    const enum ordering complete =
+        by_clocks(thread, strict, synchronous, theirs->slot, then->epoch);
     if (complete == ORDERED || !pipelined)
         return complete == NO_ORDER && then->epoch > theirs->commits ? NOT_COMMITTED : complete;
     /* In order of issue, if the threads are ordered. */
@@ -138,11 +139,11 @@ static enum verdict judge_by(const struct sim_thread *thread, bool strict,
     return by_clocks(thread, strict, false, first->slot, theirs->fence[then->fences]);
 }
 
-static enum verdict judge(const struct sim_thread *thread, enum tensor_access access, uint32_t key,
-                          const struct sim_thread *first, const struct tensor_record *then) {
-    const enum verdict verdict = judge_by(thread, false, access, key, first, then);
-    if (verdict != ORDERED || !all_doubtful_rules) return verdict;
-    const enum verdict stricter = judge_by(thread, true, access, key, first, then);
+static enum ordering judge(const struct sim_thread *thread, enum tensor_access access, uint32_t key,
+                           const struct sim_thread *first, const struct tensor_record *then) {
+    const enum ordering ordering = judge_by(thread, false, access, key, first, then);
+    if (ordering != ORDERED || !all_doubtful_rules) return ordering;
+    const enum ordering stricter = judge_by(thread, true, access, key, first, then);
     if (stricter != ORDERED) doubt_in_next_report(DOUBT_TENSOR_FENCE);
     return stricter;
 }
@@ -152,9 +153,9 @@ static enum verdict judge(const struct sim_thread *thread, enum tensor_access ac
 static const char *const ACCESS[] = {"tcgen05.mma", "tcgen05.ld", "tcgen05.dealloc",
                                      "tcgen05.dealloc"};
 
-static void accuse(enum verdict verdict, const struct sim_thread *thread, enum tensor_access access,
-                   const struct sim_thread *first, const struct tensor_record *then, int lane,
-                   int column) {
+static void accuse(enum ordering ordering, const struct sim_thread *thread,
+                   enum tensor_access access, const struct sim_thread *first,
+                   const struct tensor_record *then, int lane, int column) {
     static const struct {
         const char *kind, *advice;
     } say[] = {
@@ -173,7 +174,7 @@ static void accuse(enum verdict verdict, const struct sim_thread *thread, enum t
                       "memory, which are\n    asynchronous: call tcgen05_fence_after() between the "
                       "wait and this."},
     };
-    const char *advice = say[verdict].advice, *file;
+    const char *advice = say[ordering].advice, *file;
     int line;
     char who[96];
     if (!advice)
@@ -185,7 +186,7 @@ static void accuse(enum verdict verdict, const struct sim_thread *thread, enum t
     source_site_of(then->site, &file, &line);
     if (all_doubtful_rules && thread->tensor && thread->tensor->narrow && first->cta != thread->cta)
         doubt_in_next_report(DOUBT_REMOTE_SCOPE);
-    sim_hazard(say[verdict].kind, thread,
+    sim_hazard(say[ordering].kind, thread,
                "%s of lane %d, column %d of tensor memory\n    is not ordered after the %s by %s, "
                "issued at %s:%d.\n    %s",
                ACCESS[access], lane, column, ACCESS[then->access], sim_who(first, who, sizeof who),
@@ -234,9 +235,9 @@ static void touch_cell(struct sim_thread *thread, struct sim_cta *cta, struct te
         if (then_writes) written |= then->columns;
         if (both && (write || then_writes)) {
             const struct sim_thread *const first = thread_of(cluster, then->thread);
-            const enum verdict verdict = judge(thread, now.access, now.key, first, then);
-            if (verdict != ORDERED)
-                accuse(verdict, thread, now.access, first, then, lane,
+            const enum ordering ordering = judge(thread, now.access, now.key, first, then);
+            if (ordering != ORDERED)
+                accuse(ordering, thread, now.access, first, then, lane,
                        column + __builtin_ctz(both));
         }
         if (now.access != TENSOR_FREE_PEER &&

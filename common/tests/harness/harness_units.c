@@ -237,9 +237,9 @@ static void check_gaps(void) {
             d[i] = is_element ? float_to_bf16(1) : OUTPUT_POISON;
         }
         if (broken >= 0) d[broken] = float_to_bf16(2);
-        const struct verdict verdict = verify_output(&view, &reference, NULL);
-        expect(verdict.verified == (broken < 0) && verdict.mismatches == (broken >= 0),
-               "element %d is broken: %lld mismatches", broken, (long long)verdict.mismatches);
+        const struct comparison comparison = verify_output(&view, &reference, NULL);
+        expect(comparison.verified == (broken < 0) && comparison.mismatches == (broken >= 0),
+               "element %d is broken: %lld mismatches", broken, (long long)comparison.mismatches);
     }
 }
 

@@ -68,8 +68,9 @@ static bool run_once(struct experiment *e, const struct gemm_kernel *kernel,
     if (!change_slabs(e, kernel, 'D', OUTPUT_POISON)) return false;
     bool good = true;
     for (int set = 0; set < flight.launches; ++set) {
-        struct verdict verdict;
-        const bool right = experiment_check_output(e, label, &flight.contender, 0, set, &verdict);
+        struct comparison comparison;
+        const bool right =
+            experiment_check_output(e, label, &flight.contender, 0, set, &comparison);
         if (!right) complain("%s: launch %d of %d is wrong", label, set + 1, flight.launches);
         sweep_count(counts, kernel, trial, right ? EXIT_VERIFIED : EXIT_WRONG);
         good &= right;

@@ -245,7 +245,7 @@ class Gallery:
         texts = {name: self.sources[name].text
                  for name in (configuration.file, *self.beside(configuration))}
         if edit:
-            texts[edit.file] = self.sources[edit.file].edited(edit.replacements)
+            texts[edit.file] = edit.applied(self.sources[edit.file])
         return self.workshop.compile(configuration.file, configuration.macros, texts)
 
     def is_original(self, path, configuration):
