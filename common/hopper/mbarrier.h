@@ -37,9 +37,9 @@ DEVICE void mbarrier_inval(mbarrier_t *barrier) {
 
 /* Makes the initializations so far visible to the cluster and to the async proxy: a release of
  * cluster scope, for mbarrier.init alone. The initializing thread, followed by a CTA or cluster
- * barrier. Needed where the TMA signals the barrier, because the TMA does so through the async
- * proxy, and where a peer CTA uses it. For the TMA alone, fence_proxy_async() by the same thread is
- * enough. PTX ISA: fence.mbarrier_init; CUDA programming guide, the first TMA example. */
+ * barrier. Needed where a peer CTA uses the barrier after a relaxed cluster barrier; where the TMA
+ * signals it, or a peer comes after a release, that is in doubt (docs/rules-in-doubt.md). For the
+ * TMA alone, fence_proxy_async() by the same thread is enough. PTX ISA: fence.mbarrier_init. */
 DEVICE void fence_mbarrier_init(void) {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }

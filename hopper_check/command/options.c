@@ -48,10 +48,19 @@ void options_help(FILE *out) {
         out);
 }
 
-static bool complain(const char *option, const char *value, const char *why) {
+bool options_complain(const char *option, const char *value, const char *why) {
     fprintf(stderr, "hopper_check: %s%s%s: %s\n", option, value ? " " : "", value ? value : "",
             why);
     return false;
+}
+
+bool options_number(const char *option, const char *text, uint64_t least, uint64_t most,
+                    uint64_t *out) {
+    char *end;
+    *out = strtoull(text, &end, 0);
+    if (end == text || *end || *text == '-' || *out < least || *out > most)
+        return options_complain(option, text, "is no number in its range");
+    return true;
 }
 
 static bool parse_three(const char *option, const char *text, struct three *out) {
@@ -61,21 +70,13 @@ static bool parse_three(const char *option, const char *text, struct three *out)
     const int read = sscanf(text, "%d,%d,%d", &v.x, &v.y, &v.z);
     const int wanted[] = {0, 1, 2, 3};
     static const char *const formats[] = {"", "%*d%n", "%*d,%*d%n", "%*d,%*d,%*d%n"};
-    if (read < 1) return complain(option, text, "expected X, X,Y or X,Y,Z");
+    if (read < 1) return options_complain(option, text, "expected X, X,Y or X,Y,Z");
     if (sscanf(text, formats[wanted[read]], &used) < 0 || text[used])
-        return complain(option, text, "expected X, X,Y or X,Y,Z");
+        return options_complain(option, text, "expected X, X,Y or X,Y,Z");
     if (v.x < 1 || v.y < 1 || v.z < 1 || (int64_t)v.x * v.y > MOST ||
         (int64_t)v.x * v.y * v.z > MOST)
-        return complain(option, text, "out of range");
+        return options_complain(option, text, "out of range");
     *out = v;
-    return true;
-}
-
-static bool parse_number(const char *option, const char *text, uint64_t most, uint64_t *out) {
-    char *end;
-    *out = strtoull(text, &end, 0);
-    if (end == text || *end || *text == '-' || *out > most)
-        return complain(option, text, "is no number in its range");
     return true;
 }
 
@@ -86,7 +87,8 @@ static bool parse_schedule(const char *text, struct options *o) {
         o->schedule[i] = all || !strcmp(text, schedule_names[i]);
         known |= o->schedule[i];
     }
-    return known || complain("--schedule", text, "is none of time, early, late, random, all");
+    return known ||
+           options_complain("--schedule", text, "is none of time, early, late, random, all");
 }
 
 static bool parse_option(const char *name, const char *value, struct options *o) {
@@ -102,31 +104,32 @@ static bool parse_option(const char *name, const char *value, struct options *o)
     if (!strcmp(name, "--write")) return buffers_add_file(&o->buffers, value, false);
     if (!strcmp(name, "--expect")) return buffers_add_file(&o->buffers, value, true);
     if (!strcmp(name, "--schedule")) return parse_schedule(value, o);
-    if (!strcmp(name, "--seed")) return parse_number(name, value, UINT64_MAX, &o->seed);
-    if (!strcmp(name, "--step-limit")) return parse_number(name, value, UINT64_MAX, &o->step_limit);
+    if (!strcmp(name, "--seed")) return options_number(name, value, 0, UINT64_MAX, &o->seed);
+    if (!strcmp(name, "--step-limit"))
+        return options_number(name, value, 0, UINT64_MAX, &o->step_limit);
     if (!strcmp(name, "--branch-limit"))
-        return parse_number(name, value, UINT64_MAX, &o->launch.branch_limit);
+        return options_number(name, value, 0, UINT64_MAX, &o->launch.branch_limit);
     if (!strcmp(name, "--shared")) {
-        if (!parse_number(name, value, 227 << 10, &number)) return false;
+        if (!options_number(name, value, 0, 227 << 10, &number)) return false;
         o->launch.dynamic_shared_bytes = (int)number;
         return true;
     }
     if (!strcmp(name, "--sms")) {
-        if (!parse_number(name, value, MAX_SMS, &number)) return false;
+        if (!options_number(name, value, 0, MAX_SMS, &number)) return false;
         o->sms = (int)number;
-        return number > 0 || complain(name, value, "there is at least one");
+        return number > 0 || options_complain(name, value, "there is at least one");
     }
     if (!strcmp(name, "--elect")) {
         o->launch.elect_any = !strcmp(value, "any");
         return o->launch.elect_any || !strcmp(value, "lowest") ||
-               complain(name, value, "is neither any nor lowest");
+               options_complain(name, value, "is neither any nor lowest");
     }
     if (!strcmp(name, "--doubtful")) {
         o->doubtful = !strcmp(value, "on");
         return o->doubtful || !strcmp(value, "off") ||
-               complain(name, value, "is neither on nor off");
+               options_complain(name, value, "is neither on nor off");
     }
-    return complain(name, NULL, "unknown option; --help lists them");
+    return options_complain(name, NULL, "unknown option; --help lists them");
 }
 
 bool options_parse(int argc, char **argv, struct options *o) {
@@ -138,15 +141,15 @@ bool options_parse(int argc, char **argv, struct options *o) {
     o->seed = 1;
     o->step_limit = STEP_LIMIT;
     parse_schedule("all", o);
-    if (argc < 2) return complain("which program, or which command?", NULL, "--help");
+    if (argc < 2) return options_complain("which program, or which command?", NULL, "--help");
     o->command = argv[1];
     int i = 2;
     if (strcmp(o->command, "instructions") != 0 && strcmp(o->command, "summary") != 0) {
-        if (argc < 3) return complain(o->command, NULL, "which file of PTX?");
+        if (argc < 3) return options_complain(o->command, NULL, "which file of PTX?");
         o->ptx = argv[i++];
     }
     for (; i < argc && !strncmp(argv[i], "--", 2); i += 2) {
-        if (i + 1 == argc) return complain(argv[i], NULL, "needs a value");
+        if (i + 1 == argc) return options_complain(argv[i], NULL, "needs a value");
         if (!parse_option(argv[i], argv[i + 1], o)) return false;
     }
     o->argument = argv + i;

@@ -39,4 +39,10 @@ struct options {
 bool options_parse(int argc, char **argv, struct options *options);
 void options_help(FILE *out);
 
+/* Says on stderr what is wrong with an option. Returns false. */
+bool options_complain(const char *option, const char *value, const char *why);
+/* A whole number from `least` to `most`, in C's notation. False after a message. */
+bool options_number(const char *option, const char *text, uint64_t least, uint64_t most,
+                    uint64_t *out);
+
 #endif

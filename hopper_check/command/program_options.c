@@ -49,24 +49,9 @@ void program_options_help(FILE *out) {
         out);
 }
 
-static bool complain(const char *option, const char *value, const char *why) {
-    fprintf(stderr, "hopper_check: %s%s%s: %s\n", option, value ? " " : "", value ? value : "",
-            why);
-    return false;
-}
-
-static bool number(const char *option, const char *text, uint64_t least, uint64_t most,
-                   uint64_t *out) {
-    char *end;
-    *out = strtoull(text, &end, 0);
-    if (end == text || *end || *text == '-' || *out < least || *out > most)
-        return complain(option, text, "is no number in its range");
-    return true;
-}
-
 static bool small_number(const char *option, const char *text, int least, int most, int *out) {
     uint64_t value;
-    if (!number(option, text, (uint64_t)least, (uint64_t)most, &value)) return false;
+    if (!options_number(option, text, (uint64_t)least, (uint64_t)most, &value)) return false;
     *out = (int)value;
     return true;
 }
@@ -74,7 +59,7 @@ static bool small_number(const char *option, const char *text, int least, int mo
 static bool choice(const char *option, const char *text, const char *yes, const char *no,
                    bool *out) {
     *out = !strcmp(text, yes);
-    return *out || !strcmp(text, no) || complain(option, text, "is none of its choices");
+    return *out || !strcmp(text, no) || options_complain(option, text, "is none of its choices");
 }
 
 /* What is planned with. */
@@ -90,14 +75,15 @@ static bool parse_schedule(const char *text, struct plan *plan) {
             plan->schedule = i;
             return true;
         }
-    return complain("--schedule", text, "is none of time, early, late, random");
+    return options_complain("--schedule", text, "is none of time, early, late, random");
 }
 
 /* NAME, or as compute-sanitizer has it kernel_substring=NAME. */
 static bool parse_kernel(const char *text, struct launch_filter *filter) {
     const char *const equals = strchr(text, '=');
     if (equals && strncmp(text, "kernel_substring=", 17) != 0 && strncmp(text, "kns=", 4) != 0)
-        return complain("--kernel-name", text, "is neither a name nor kernel_substring=NAME");
+        return options_complain("--kernel-name", text,
+                                "is neither a name nor kernel_substring=NAME");
     filter->kernel = equals ? equals + 1 : text;
     return true;
 }
@@ -105,16 +91,17 @@ static bool parse_kernel(const char *text, struct launch_filter *filter) {
 static bool parse_option(const char *name, const char *value, struct program_options *o,
                          struct plan *plan) {
     if (!strcmp(name, "--schedule")) return parse_schedule(value, plan);
-    if (!strcmp(name, "--seed")) return number(name, value, 0, UINT64_MAX, &plan->seed);
+    if (!strcmp(name, "--seed")) return options_number(name, value, 0, UINT64_MAX, &plan->seed);
     if (!strcmp(name, "--seeds")) return small_number(name, value, 0, MOST_RUNS - 3, &plan->seeds);
     if (!strcmp(name, "--jobs")) return small_number(name, value, 1, MOST_JOBS, &o->jobs);
     if (!strcmp(name, "--sms")) return small_number(name, value, 1, MAX_SMS, &o->sms);
-    if (!strcmp(name, "--step-limit")) return number(name, value, 0, UINT64_MAX, &o->step_limit);
+    if (!strcmp(name, "--step-limit"))
+        return options_number(name, value, 0, UINT64_MAX, &o->step_limit);
     if (!strcmp(name, "--branch-limit"))
-        return number(name, value, 0, UINT64_MAX, &o->branch_limit);
+        return options_number(name, value, 0, UINT64_MAX, &o->branch_limit);
     if (!strcmp(name, "--launch-limit"))
         return !strcmp(value, "any") ? (o->launch_limit = 0, true)
-                                     : number(name, value, 1, UINT32_MAX, &o->launch_limit);
+                                     : options_number(name, value, 1, UINT32_MAX, &o->launch_limit);
     if (!strcmp(name, "--print-limit"))
         return small_number(name, value, 0, INT32_MAX, &o->print_limit);
     if (!strcmp(name, "--error-exitcode"))
@@ -131,7 +118,7 @@ static bool parse_option(const char *name, const char *value, struct program_opt
     if (!strcmp(name, "--sarif")) return (o->sarif = value) != NULL;
     if (!strcmp(name, "--log-file")) return (o->log_file = value) != NULL;
     if (!strcmp(name, "--suppressions")) return (o->suppressions = value) != NULL;
-    return complain(name, NULL, "unknown option; --help lists them");
+    return options_complain(name, NULL, "unknown option; --help lists them");
 }
 
 static void make_plan(const struct plan *plan, struct program_options *o) {
@@ -176,12 +163,12 @@ bool program_options_parse(int argc, char **argv, struct program_options *o) {
         if (value)
             ++value;
         else if (i + 1 == argc)
-            return complain(argv[i], NULL, "needs a value");
+            return options_complain(argv[i], NULL, "needs a value");
         else
             value = argv[++i];
         if (!parse_option(name, value, o, &plan)) return false;
     }
-    if (i == argc) return complain("which program?", NULL, "--help");
+    if (i == argc) return options_complain("which program?", NULL, "--help");
     o->program = argv + i;
     /* What is not reported ends no run of runs. */
     if (o->suppressions || o->filter.kernel || o->filter.skip || o->filter.count >= 0)

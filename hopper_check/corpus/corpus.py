@@ -67,9 +67,9 @@ def page():
     kernels, findings, breaks = rows("kernels.tsv"), rows("findings.tsv"), rows("breaks.tsv")
     parts = {
         "origins": by_origin(kernels, findings),
-        "findings": table(("kernel", "rule", "lines", "section", "verdict"),
+        "findings": table(("kernel", "rule", "lines", "section", "verdict", "second reading"),
                           ((f"{f['origin']}, {f['kernel']}", f"`{f['rule']}`", f["lines"],
-                            f["section"], f["verdict"]) for f in findings)),
+                            f["section"], f["verdict"], f["second"] or "-") for f in findings)),
         "breaks": of_breaks(breaks),
     }
     with open(os.path.join(HERE, "README.md"), encoding="utf-8") as file:

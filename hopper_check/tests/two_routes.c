@@ -183,7 +183,7 @@ static struct outcome run(const struct gemm_kernel *kernel, const struct check_r
     return outcome;
 }
 
-static const struct gemm_kernel *find_kernel(const char *name) {
+static const struct gemm_kernel *registered_kernel(const char *name) {
     for (int i = 0; i < kernel_registry_count; ++i) {
         char full[96];
         const struct gemm_kernel *const k = kernel_of_any_type(&kernel_registry[i]);
@@ -323,7 +323,7 @@ int main(int argc, char **argv) {
     }
     const size_t length = strlen(argv[1]);
     const bool shared = length > 3 && !strcmp(argv[1] + length - 3, ".so");
-    const struct gemm_kernel *const kernel = shared ? load_kernel(argv[1]) : find_kernel(argv[1]);
+    const struct gemm_kernel *const kernel = shared ? load_kernel(argv[1]) : registered_kernel(argv[1]);
     if (!kernel || !load_programs(argv[2])) return EXIT_USAGE;
     int first = 3;
     if (shared) type = (enum gemm_type)find_name(argv[first++], type_names, ELEMENT_TYPES);

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "harness/experiment.h"
-#include "harness/registry.h"
 #include "sim/core/simulation.h"
 #include "tests/support/expect.h"
+#include "tests/support/find_kernel.h"
 #include "timeline/model.h"
 
 enum { SMS = 2, M = 512, N = 768, K = 384, BM = 128, BN = 256, MOST_SETS = 2 };
@@ -62,15 +62,6 @@ static void test(const struct gemm_kernel *kernel, int sets, int *tiles) {
                "%s: of %lld cycles that read a set, %lld fill the other", name, (long long)read,
                (long long)both);
     }
-}
-
-static const struct gemm_kernel *find_kernel(const char *name, const char *variant) {
-    for (int i = 0; i < kernel_registry_count; ++i) {
-        const struct gemm_kernel *const kernel = kernel_of_any_type(&kernel_registry[i]);
-        if (!strcmp(kernel->name, name) && !strcmp(kernel->variant ? kernel->variant : "", variant))
-            return kernel;
-    }
-    return NULL;
 }
 
 static void run(const char *name, const char *variant, int sets) {

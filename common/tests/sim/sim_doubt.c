@@ -178,6 +178,31 @@ KERNEL(64, 1) lanes_write_in_turn(KERNEL_ARGS args) {
     __syncthreads();
 }
 
+/* ---- an initialization without its fence ---- */
+
+KERNEL(64, 1) tma_signals(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct doubt_smem);
+    if (me() == 0) mbarrier_init(&shared->barrier, 1);
+    __syncthreads();
+    if (me() == 32) {
+        mbarrier_arrive_expect_tx(&shared->barrier, 8 * 64 * sizeof(element_t));
+        tma_load(shared->tile[0], &args.map_d, 0, 0, &shared->barrier);
+    }
+    mbarrier_wait(&shared->barrier, 0);
+}
+
+#define PEER_ARRIVES(name, meet)                                                                   \
+    KERNEL(64, 1) name(KERNEL_ARGS args) {                                                         \
+        SHARED_MEMORY(struct doubt_smem);                                                          \
+        (void)args;                                                                                \
+        if (me() == 0) mbarrier_init(&shared->barrier, 1);                                         \
+        meet;                                                                                      \
+        if (me() == 0 && cluster_rank() == 1) mbarrier_arrive_remote(&shared->barrier, 0);         \
+        cluster_sync();                                                                            \
+    }
+PEER_ARRIVES(peer_arrives, cluster_sync())
+PEER_ARRIVES(peer_arrives_unreleased, cluster_sync_relaxed())
+
 /* ---- tensor memory ---- */
 
 enum { COLUMNS = 32, ISSUER = 128 };
@@ -323,6 +348,9 @@ int main(void) {
     beyond_doubt(LAUNCH(both_warps_write, 64, 1), "data-race");
     beyond_doubt(LAUNCH(lanes_write_in_turn, 64, 1), "data-race");
     beyond_doubt(LAUNCH(changed, THREADS, 1), "missing-wgmma-fence");
+    in_doubt(LAUNCH(tma_signals, 64, 1), "missing-fence-mbarrier-init", DOUBT_INIT_FENCE);
+    in_doubt(LAUNCH(peer_arrives, 64, 2), "missing-fence-mbarrier-init", DOUBT_INIT_FENCE);
+    beyond_doubt(LAUNCH(peer_arrives_unreleased, 64, 2), "missing-fence-mbarrier-init");
 #define TENSOR(kernel)                                                                             \
 #kernel, (struct test_launch){kernel, 1, 1, ISSUER + 32, sizeof(struct tensor_smem) }
     test_machine = MACHINE_BLACKWELL;

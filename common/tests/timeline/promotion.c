@@ -11,24 +11,14 @@
 #include <string.h>
 
 #include "harness/experiment.h"
-#include "harness/registry.h"
 #include "sim/core/simulation.h"
 #include "tests/support/expect.h"
+#include "tests/support/find_kernel.h"
 #include "timeline/model.h"
 
 enum { K = 1024, K_TILES = K / 128, SMS = 4 };
 enum { LAG = 128 }; /* cycles by which a thread's clock may be behind what it has just stored */
 static const struct problem_size SIZE = {512, 1024, K};
-
-/* `variant`: "" for the chapter's own kernel. */
-static const struct gemm_kernel *find_kernel(const char *name, const char *variant) {
-    for (int i = 0; i < kernel_registry_count; ++i) {
-        const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
-        const char *const own = kernel->variant ? kernel->variant : "";
-        if (!strcmp(kernel->name, name) && !strcmp(own, variant)) return kernel;
-    }
-    return NULL;
-}
 
 /* Spans of one kind in a role's lane of the first CTA. `of[k]`: of k-tile k of the first output
  * tile. */

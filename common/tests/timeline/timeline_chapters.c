@@ -12,9 +12,9 @@
 
 #include "backend.h"
 #include "harness/experiment.h"
-#include "harness/registry.h"
 #include "sim/core/simulation.h"
 #include "tests/support/expect.h"
+#include "tests/support/find_kernel.h"
 #include "timeline/model.h"
 
 enum { M = 768, N = 1536, K = 512, BK = 64, K_TILES = K / BK, SMS = 4 };
@@ -22,21 +22,11 @@ enum { IDEAL = 512 }; /* cycles of 128 x 128 x 64 on the Tensor Core; of 128 x 2
 
 static struct gemm_problem problem;
 
-static const struct gemm_kernel *find_kernel(const char *name, const char *variant) {
-    for (int i = 0; i < kernel_registry_count; ++i) {
-        const struct gemm_kernel *kernel = kernel_of_any_type(&kernel_registry[i]);
-        if (strcmp(kernel->name, name) != 0) continue;
-        if (variant ? kernel->variant && !strcmp(kernel->variant, variant) : !kernel->variant)
-            return kernel;
-    }
-    return NULL;
-}
-
 /* Runs the kernel; its timeline is the last of the list. */
 static const struct timeline *record(const char *name, const char *variant,
                                      struct timeline_figures *figures) {
     const struct gemm_kernel *kernel = find_kernel(name, variant);
-    EXPECT(kernel, "there is no %s %s", name, variant ? variant : "");
+    EXPECT(kernel, "there is no %s %s", name, variant);
     if (!kernel) exit(1);
     const struct contender contender = contender_of_kernel(kernel);
     double cycles = -1;
@@ -51,9 +41,8 @@ static const struct timeline *record(const char *name, const char *variant,
     *figures = timeline_figures(before);
     printf("%-22s %-8s a k-tile every %5.0f, busy %.2f, prologue %5.0f, in flight %.1f, fragments "
            "under mma %.2f, epilogue under mma %.2f\n",
-           name, variant ? variant : "", figures->k_tile_period, figures->tensor_core_busy,
-           figures->prologue, figures->loads_in_flight, figures->fragment_overlap,
-           figures->epilogue_overlap);
+           name, variant, figures->k_tile_period, figures->tensor_core_busy, figures->prologue,
+           figures->loads_in_flight, figures->fragment_overlap, figures->epilogue_overlap);
     return timeline;
 }
 
@@ -142,7 +131,7 @@ static struct gaps gaps_of(const struct timeline *timeline, int role) {
 
 static double test_01(void) {
     struct timeline_figures figures;
-    const struct timeline *timeline = record("01_naive", NULL, &figures);
+    const struct timeline *timeline = record("01_naive", "", &figures);
     const struct track *threads = track_of(timeline, TRACK_ROLE, TRACE_THREADS);
     EXPECT(threads->count > 0 && threads->at[0].kind == SPAN_FMA, "%d spans", threads->count);
     EXPECT(!cover_of(timeline, SPAN_MMA, NULL).spans, "the Tensor Core is used");
@@ -153,7 +142,7 @@ static double test_01(void) {
  * a bubble in every k-tile. */
 static double test_02(void) {
     struct timeline_figures figures;
-    const struct timeline *timeline = record("02_smem_tiled", NULL, &figures);
+    const struct timeline *timeline = record("02_smem_tiled", "", &figures);
     const struct track *multiply = track_of(timeline, TRACK_MMA, TRACE_THREADS);
     const struct cover loads = cover_of(timeline, SPAN_LOAD, multiply);
     EXPECT(loads.spans >= K_TILES && loads.covered == 0, "%g of %g cycles of loading under mma",
@@ -168,7 +157,7 @@ static double test_02(void) {
  * on loads fly under multiplications. */
 static double test_03(void) {
     struct timeline_figures figures;
-    const struct timeline *timeline = record("03_cp_async_multistage", NULL, &figures);
+    const struct timeline *timeline = record("03_cp_async_multistage", "", &figures);
     const struct track *multiply = track_of(timeline, TRACK_MMA, TRACE_THREADS);
     const int64_t first = k_tiles_of(timeline, TRACE_THREADS).begin[0];
     int early = 0;
@@ -192,7 +181,7 @@ static double test_03(void) {
 /* Fragments for the next step are on their way while this one multiplies, in 03 hardly any. */
 static double test_04(void) {
     struct timeline_figures figures;
-    const struct timeline *timeline = record("04_rf_double_buffer", NULL, &figures);
+    const struct timeline *timeline = record("04_rf_double_buffer", "", &figures);
     const struct track *multiply = track_of(timeline, TRACK_MMA, TRACE_THREADS);
     const struct cover fragments = cover_of(timeline, SPAN_FRAGMENTS, multiply);
     EXPECT(fragments.covered > 0.6 * multiplying(multiply), "%g of %g cycles of mma load fragments",
@@ -204,7 +193,7 @@ static double test_04(void) {
  * else. */
 static double test_05(void) {
     struct timeline_figures figures;
-    const struct timeline *timeline = record("05_tma_mbarrier", NULL, &figures);
+    const struct timeline *timeline = record("05_tma_mbarrier", "", &figures);
     enum { PLACES = 64 };
     int64_t bytes[PLACES] = {0};
     uint32_t offset[PLACES];
@@ -235,7 +224,7 @@ static double test_06(void) {
     struct timeline_figures waiting, figures;
     const struct timeline *timeline = record("06_wgmma", "wait0", &waiting);
     const struct gaps with = gaps_of(timeline, TRACE_THREADS);
-    timeline = record("06_wgmma", NULL, &figures);
+    timeline = record("06_wgmma", "", &figures);
     const struct gaps without = gaps_of(timeline, TRACE_THREADS);
     EXPECT(with.least >= 100, "wait<0>: a gap of only %lld cycles", (long long)with.least);
     EXPECT(4 * without.median < with.median, "gaps of %lld cycles with wait<1>, %lld with wait<0>",
@@ -251,7 +240,7 @@ static double test_06(void) {
  * consumers share the Tensor Core, which is never idle. */
 static double test_07(void) {
     struct timeline_figures figures;
-    const struct timeline *timeline = record("07_warp_specialized", NULL, &figures);
+    const struct timeline *timeline = record("07_warp_specialized", "", &figures);
     const struct k_tiles consumer = k_tiles_of(timeline, TRACE_CONSUMER_0);
     k_tiles_of(timeline, TRACE_CONSUMER_1);
     const int ahead = timeline->stages - 2;
@@ -318,7 +307,7 @@ static double test_persistent(void) {
 /* The epilogue of one consumer runs under the main loop of the other. */
 static double test_08(void) {
     struct timeline_figures figures;
-    const struct timeline *timeline = record("08_persistent_pingpong", NULL, &figures);
+    const struct timeline *timeline = record("08_persistent_pingpong", "", &figures);
     const struct track *second = track_of(timeline, TRACK_MMA, TRACE_CONSUMER_1);
     const struct track *first = track_of(timeline, TRACK_ROLE, TRACE_CONSUMER_0);
     int64_t begin = -1, end = -1;
@@ -336,7 +325,7 @@ static double test_08(void) {
 /* Loads are multicast, and a stage of one CTA is released by consumers of both. */
 static double test_09(void) {
     struct timeline_figures figures;
-    const struct timeline *timeline = record("09_cluster_multicast", NULL, &figures);
+    const struct timeline *timeline = record("09_cluster_multicast", "", &figures);
     const int cta = first_cta(timeline);
     const struct cover multicast = cover_of(timeline, SPAN_MULTICAST, NULL);
     EXPECT(timeline->cluster == 2, "a cluster of %d", timeline->cluster);

@@ -288,19 +288,20 @@ void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread
     mbarrier_count_arrival(record, thread, MBARRIER_ONE_ARRIVAL);
 }
 
-/* May the TMA, which works in the async proxy, signal the barrier on this thread's behalf? The
- * initialization goes through the generic proxy: the initializer's fence.proxy.async orders it like
- * any other access, or its fence.mbarrier_init does. */
+/* May the TMA signal the barrier on this thread's behalf? If it signals through the async proxy, as
+ * it copies, the initialization has to be fenced: the initializer's fence.proxy.async orders it,
+ * like any other access, or its fence.mbarrier_init does. */
 static void check_signal(const struct mbarrier_record *record, const struct sim_thread *thread) {
     const int slot = record->initializer->slot;
     if (sim_clock_get(&thread->p, slot) >= record->init_epoch) return;
+    if (mbarrier_is_after_fence(record, thread) || mbarrier_may_lack_fence(record, thread)) return;
     if (!record->fence_epoch)
         mbarrier_report(
             "missing-fence-mbarrier-init", record, thread,
             "the TMA is to signal the barrier, but its initialization has not been made visible "
             "to the async proxy\n"
             "    the initializing thread must call fence_mbarrier_init() after mbarrier_init()");
-    else if (!mbarrier_is_after_fence(record, thread))
+    else
         mbarrier_report("mbarrier-init-order", record, thread,
                         "the TMA is to signal the barrier for a thread that is not ordered after "
                         "the fence_mbarrier_init() that follows its initialization\n"

@@ -115,6 +115,13 @@ bool mbarrier_is_after_fence(const struct mbarrier_record *record,
            sim_happens_before(thread, record->fence_slot, record->fence_epoch);
 }
 
+bool mbarrier_may_lack_fence(const struct mbarrier_record *record,
+                             const struct sim_thread *thread) {
+    if (!sim_happens_before(thread, record->initializer->slot, record->init_epoch)) return false;
+    if (doubtful_rules) doubt_in_next_report(DOUBT_INIT_FENCE);
+    return !doubtful_rules;
+}
+
 struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char *operation) {
     struct sim_thread *const thread = sim_thread();
     struct mbarrier_record *const record = mbarrier_lookup(place);
@@ -138,13 +145,15 @@ struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char 
                       "fence_mbarrier_init()"
                     : "used by a thread that is not ordered after the barrier's initialization\n"
                       "    put __syncthreads() between mbarrier_init() and the first use");
-    } else if (!record->fence_epoch)
+    } else if (mbarrier_is_after_fence(record, thread) || mbarrier_may_lack_fence(record, thread))
+        return record;
+    else if (!record->fence_epoch)
         mbarrier_report(
             "missing-fence-mbarrier-init", record, thread,
             "another CTA uses the barrier, but its initialization was never made visible to the "
             "cluster\n"
             "    the initializing thread must call fence_mbarrier_init(), then cluster_sync()");
-    else if (!mbarrier_is_after_fence(record, thread))
+    else
         mbarrier_report(
             "mbarrier-init-order", record, thread,
             "another CTA uses the barrier and is not ordered after its fence_mbarrier_init()\n"

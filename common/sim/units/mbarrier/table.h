@@ -113,6 +113,10 @@ void mbarrier_report(const char *kind, const struct mbarrier_record *record,
  * fence.mbarrier_init. */
 struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char *operation);
 
+/* Is the thread ordered after the initialization, as after any other access to shared memory? In
+ * the other reading this is enough. If it is and the rule is kept, the next report says that it is
+ * in doubt. */
+bool mbarrier_may_lack_fence(const struct mbarrier_record *record, const struct sim_thread *thread);
 /* Is the thread ordered after the fence.mbarrier_init that follows the initialization? */
 bool mbarrier_is_after_fence(const struct mbarrier_record *record, const struct sim_thread *thread);
 
