@@ -5,16 +5,15 @@
     Diff(lines)           lines of a diff -u; "@@" separates edits
     Rule(code, what)      what a rule of the gallery (rules.py) does at the nth line of this code
 
-Each has applied(source), the new text of a Source (source.py), and raises DoesNotFit where the source
-has no place for it.
+Each has changes(source), what goes and comes in a Source (source.py) as (start, end, new text); it
+raises DoesNotFit where the source has no place for it. With these, applied() makes the text that a
+reader's edit makes, and in_place() one in which no line moves.
 """
 
-import os
 import re
-import sys
 from dataclasses import dataclass
+from itertools import takewhile
 
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools", "mutants"))
 import rules
 
 
@@ -22,60 +21,77 @@ class DoesNotFit(Exception):
     """A kernel lacks what an edit is about."""
 
 
+class Edit:
+    def applied(self, source):
+        return source.replaced(self.changes(source))
+
+    def in_place(self, source):
+        return source.edited(self.changes(source))
+
+
 @dataclass(frozen=True)
-class Remove:
+class Remove(Edit):
     code: str
     nth: int = 0
 
-    def applied(self, source):
-        starts = [match.start() + len(match.group(1)) for match in re.finditer(
+    def changes(self, source):
+        starts = [match.end(1) for match in re.finditer(
             rf"^([ \t]*){re.escape(self.code)}", source.text, re.M)]
         if self.nth >= len(starts):
             raise DoesNotFit(f"{source.name} has {len(starts)} times {self.code}")
         start = starts[self.nth]
-        lines = source.text.split("\n")
-        first, last = source.line_of(start), source.line_of(source.statement_end(start) - 1)
-        return "\n".join(lines[:first - 1] + lines[last:])
+        last = source.line_of(source.statement_end(start) - 1)
+        return [(source.line_starts[source.line_of(start) - 1], source.line_starts[last], "")]
 
 
 @dataclass(frozen=True)
-class Replace:
+class Replace(Edit):
     old: str
     new: str
     times: int = 1
 
-    def applied(self, source):
-        if source.text.count(self.old) != self.times:
-            raise DoesNotFit(f"{source.name} has {source.text.count(self.old)} times "
-                             f"'{self.old}', not {self.times}")
-        return source.text.replace(self.old, self.new)
+    def changes(self, source):
+        found = [match.start() for match in re.finditer(re.escape(self.old), source.text)]
+        if len(found) != self.times:
+            raise DoesNotFit(f"{source.name} has {len(found)} times '{self.old}', not {self.times}")
+        return [(at, at + len(self.old), self.new) for at in found]
 
 
 @dataclass(frozen=True)
-class Diff:
+class Diff(Edit):
     lines: str
 
-    def applied(self, source):
-        text = source.text
-        for edit in self.lines.strip("\n").split("\n@"):
-            lines = edit.split("\n")
-            lines = lines[1:] if lines[0].startswith("@") else lines
-            old = "\n" + "".join(line[1:] + "\n" for line in lines if line[:1] != "+")
-            new = "\n" + "".join(line[1:] + "\n" for line in lines if line[:1] != "-")
-            if old == "\n" or text.count(old) != 1:
-                raise DoesNotFit(f"the edit does not fit exactly one place of {source.name}")
-            text = text.replace(old, new)
-        return text
+    def changes(self, source):
+        return [self.change(edit.split("\n"), source)
+                for edit in self.lines.strip("\n").split("\n@")]
+
+    @staticmethod
+    def change(lines, source):
+        def text(kept, signs):
+            return "".join(line[1:] + "\n" for line in kept if line[:1] in signs)
+
+        def is_kept(line):
+            return line[:1] not in ("+", "-")
+
+        lines = lines[1:] if lines[0].startswith("@") else lines
+        old = text(lines, " -")
+        if not old or ("\n" + source.text).count("\n" + old) != 1:
+            raise DoesNotFit(f"the edit does not fit exactly one place of {source.name}")
+        at = ("\n" + source.text).index("\n" + old)
+        before = list(takewhile(is_kept, lines))
+        after = list(takewhile(is_kept, lines[::-1]))
+        return (at + len(text(before, " ")), at + len(old) - len(text(after, " ")),
+                text(lines[len(before):len(lines) - len(after)], " +"))
 
 
 @dataclass(frozen=True)
-class Rule:
+class Rule(Edit):
     code: str
     what: str
     nth: int = 0
 
     def found(self, source):
-        """The rule's own edit (rules.Edit)."""
+        """The rule's own break (rules.Found)."""
         made = [edit for edit in rules.generated(source) if edit.code.startswith(self.code)]
         lines = list(dict.fromkeys(edit.line for edit in made))
         for edit in made:
@@ -83,8 +99,8 @@ class Rule:
                 return edit
         raise DoesNotFit(f"{source.name} has no place for it ({self.what})")
 
-    def applied(self, source):
-        return self.found(source).applied(source)
+    def changes(self, source):
+        return self.found(source).replacements
 
 
 def shown(edit, source):

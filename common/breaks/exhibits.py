@@ -10,6 +10,7 @@ import hazards
 
 PAGE, FOLDER = "docs/museum.md", "common/tests/museum"
 FIELD = re.compile(r"^ \* (\w+): (.*(?:\n \*   .*)*)", re.M)
+ACCUSED = re.compile(r"/\* accused[^:]*: (.*?) \*/")
 RUN = "--schedule time"  # what shows the mistake, if there is no line `run`
 
 
@@ -35,6 +36,12 @@ def read(root):
         found[name] = {"run": RUN, **fields, "name": name, "title": f"{name[:2]} {fields['title']}",
                        "project": fields["project"].partition(", http")[0], "story": stories.get(name, "")}
     return found
+
+
+def kinds_of(root, one):
+    """The kinds of hazard that are reported: that of its run, and what another schedule may lead to."""
+    accused = ", ".join(ACCUSED.findall(source_of(root, one["name"])))
+    return list(dict.fromkeys(filter(None, [one["reports"], *accused.split(", ")])))
 
 
 def told(root):

@@ -1,5 +1,5 @@
 """program.py: how an edited kernel becomes a program, linked as its chapter's own, or a shared object
-for the gallery's runner (mutant_run.c). Commands only: those who ask run them."""
+for the gallery's runner (gallery_run.c). Commands only: those who ask run them."""
 
 import os
 import sys
@@ -10,7 +10,7 @@ import pages
 
 ONE_KERNEL = os.path.join(HERE, "one_kernel.c")
 # Compiled with every kernel of the gallery.
-LOADED_BOUNDS = os.path.join(HERE, "..", "tools", "mutants", "loaded_bounds.c")
+LOADED_BOUNDS = os.path.join(HERE, "loaded_bounds.c")
 LANGUAGE = ("-std=gnu11", "-DGEMM_BF16_ELEMENTS=1")
 QUICK = ("-O1", "-w", "-Wno-psabi")
 
@@ -44,10 +44,10 @@ def quick_linker(root, compiler, libraries):
 
 
 def shared_object(compiler, macros, directories, more, kernel, path):
-    """Makes the shared object `path`, whose kernel is called kernel_mutant, of `kernel`, an edited
+    """Makes the shared object `path`, whose kernel is called kernel_broken, of `kernel`, an edited
     copy of a kernel. more: further arguments."""
     # What the compiler's options would link it with, too, the runner has.
     return [*compiler, *LANGUAGE, "-O0", "-w", "-fPIC", "-shared", "-nodefaultlibs",
-            "-DGEMM_KERNEL=kernel_mutant", "-DTRACE=0", *(f"-D{macro}" for macro in macros),
+            "-DGEMM_KERNEL=kernel_broken", "-DTRACE=0", *(f"-D{macro}" for macro in macros),
             *(f"-I{directory}" for directory in directories), "-x", "c", kernel, LOADED_BOUNDS,
             *more, "-o", path]

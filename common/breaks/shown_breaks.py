@@ -118,7 +118,7 @@ class Shown:
 
 
 def collect(book, only=""):
-    written = store.written(book.root)
+    written = store.named(book.root)
     for page in book.pages:
         for line in page.all(MARKER) if page.path.startswith(only) else ():
             try:
@@ -130,16 +130,6 @@ def collect(book, only=""):
                 yield shown
             else:
                 book.complain(page, line, "this page cannot break a kernel of another house")
-
-
-def sample(items, every, root):
-    """Every `every`-th; where it begins is drawn from the commit."""
-    if every <= 1:
-        return items
-    script = os.path.join(root, "common", "tests", "support", "seed.sh")
-    seed = int(subprocess.run([script], stdout=subprocess.PIPE, text=True, check=True).stdout)
-    print(f"one of {every}, seed {seed}; HOPPER_SEED={seed} repeats this", flush=True)
-    return items[seed % every::every]
 
 
 def main():
@@ -156,7 +146,7 @@ def main():
     root, top = os.path.abspath(options.root), os.path.abspath(options.work)
     book = pages.Book(root, options.write)
     shutil.rmtree(top, ignore_errors=True)
-    shown = sample(list(collect(book, options.only)), options.sample, root)
+    shown = store.sample(list(collect(book, options.only)), options.sample, root)
     # Rewriting moves what follows in a page, so the last are looked at first.
     works = [os.path.join(top, str(i)) for i in range(len(shown))]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:

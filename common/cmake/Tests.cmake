@@ -301,7 +301,7 @@ function(check_machine_code script program)
     LABELS long TARGETS gpu_${program} TIMEOUT 120)
 endfunction()
 
-# The house's gallery of broken kernels (tools/mutants) against its verdicts. The preset `test` takes a
+# The house's gallery of broken kernels (tools/gallery) against its verdicts. The preset `test` takes a
 # sample of each, drawn from the commit's hash, `test-all` everything; ctest may use two cores, and
 # each of these takes both.
 function(add_gallery_tests)
@@ -309,14 +309,14 @@ function(add_gallery_tests)
   if(HOPPER_HOUSE) # three times as many
     set(sample 48)
   endif()
-  foreach(list IN ITEMS MUTANTS REMOVED RIGHT_VARIANTS)
+  foreach(list IN ITEMS GALLERY REMOVED RIGHT_VARIANTS)
     string(TOLOWER ${list} name)
     get_property(command GLOBAL PROPERTY HOPPER_${list}${HOPPER_HOUSE})
-    set(properties TARGETS mutant_run TIMEOUT 3000
-                   PROPERTIES PROCESSORS 2 ENVIRONMENT MUTANTS=)
-    check(mutants NAME ${name}${HOPPER_HOUSE}_sample
+    set(properties TARGETS gallery_run TIMEOUT 3000
+                   PROPERTIES PROCESSORS 2 ENVIRONMENT BREAKS=)
+    check(gallery NAME ${name}${HOPPER_HOUSE}_sample
       COMMAND ${command} --jobs 2 --sample ${sample} ${properties})
-    check(mutants NAME ${name}${HOPPER_HOUSE}_all LABELS long
+    check(gallery NAME ${name}${HOPPER_HOUSE}_all LABELS long
       COMMAND ${command} --jobs 2 ${properties})
   endforeach()
 endfunction()

@@ -203,7 +203,8 @@ void kind_fill_in(const struct kind_run *run, const struct buffers *buffers, int
 bool kind_poison(struct kind_run *run, const struct buffers *buffers, int output);
 /* What an output (KIND_D, or a matrix) must be. */
 bool kind_is_exact(const struct kind_run *run, int matrix);
-/* Verifies the outputs besides D, and adds what is wrong to the comparison. False after a message. */
+/* Verifies the outputs besides D, and adds what is wrong to the comparison. False after a
+ * message. */
 bool kind_check(const struct kind_run *run, const struct buffers *buffers, const char *what,
                 int output, int set, struct comparison *comparison);
 

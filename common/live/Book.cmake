@@ -72,13 +72,13 @@ function(add_switched_sources)
   if(NOT HOPPER_HOUSE)
     set(pages ${PROJECT_SOURCE_DIR})
   endif()
-  set(generator live_book.py repairs.py simulate.py switches.py versions.py
+  set(generator live_book.py simulate.py switches.py versions.py
     ../tools/book/book_text.sh)
   list(TRANSFORM generator PREPEND ${here}/)
-  file(GLOB more CONFIGURE_DEPENDS part_*.py answers/*.diff
-    ${PROJECT_SOURCE_DIR}/common/breaks/*.py ${PROJECT_SOURCE_DIR}/common/tools/mutants/*.py
+  file(GLOB more CONFIGURE_DEPENDS part_*.py ${PROJECT_SOURCE_DIR}/common/breaks/answers/*.diff
+    ${PROJECT_SOURCE_DIR}/common/breaks/*.py ${PROJECT_SOURCE_DIR}/common/tools/gallery/*.py
     ${PROJECT_SOURCE_DIR}/common/tools/book/*.py ${house}/breaks/*.py
-    ${house}/tools/mutants/*.py ${PROJECT_SOURCE_DIR}/common/building_blocks/*.h
+    ${PROJECT_SOURCE_DIR}/common/building_blocks/*.h
     ${house}/building_blocks/*.h ${pages}/*.md ${pages}/docs/*.md ${pages}/docs/questions/*.md)
   # A page that is edited changes nothing here, unless it breaks a kernel: what is the same is not
   # written, and what is made of it is not made again.

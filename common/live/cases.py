@@ -17,7 +17,7 @@ import json
 import os
 import re
 
-import written
+import hand_made_cases
 import hazards
 from report import VERIFIED, WRONG
 from simulate import run_text
@@ -210,7 +210,7 @@ def load(live_path, recorded_path=None):
         case |= TOLD[case["kind"]](case, live, verdicts)
         case["explanation"] = explanation_of(case, live, verdicts)
         found.append(case)
-    found += written.cases(live, ROOT)
+    found += hand_made_cases.cases(live, ROOT)
     return dict(live, cases=sorted(map(with_rule, found), key=place_in_order), verdicts=verdicts)
 
 

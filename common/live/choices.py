@@ -1,7 +1,7 @@
 """choices.py: cases in which the reader chooses. What is offered runs, and `want` says which is right:
 the one with the fewest or the most simulated cycles, or, `alone`, the only one whose run fails. Each says why
-it comes out as it does. Those that are named -e are exercises of the chapters (exercises.py). A test
-runs every choice.
+it comes out as it does. Those that are named -e are exercises of the chapters
+(breaks/exercises.py). A test runs every choice.
 """
 
 CHOICES = [

@@ -2,8 +2,8 @@
 
 Runs every chapter without each of its calls that have a switch. A line becomes a case if its absence
 is caught: "find" if no other line looks the same, "predict" once for each verdict of a chapter,
-"catch" if the usual run passes and one of LATER does not. "mend": the calls of repairs.py, with those
-of their edits that are caught.
+"catch" if the usual run passes and one of LATER does not. "mend": the calls of breaks/repairs.py,
+with those of their edits that are caught.
 """
 
 import concurrent.futures

@@ -14,10 +14,12 @@ import sys
 from dataclasses import dataclass
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "tools", "mutants"))
+sys.path.insert(0, os.path.join(HERE, "..", "tools", "gallery"))
+from house_kernels import House
+
 import rules
-from house import BLOCKS, House
 from source import Source
+from store import BLOCKS
 
 BOOK_TEXT = os.path.join(HERE, "..", "tools", "book", "book_text.sh")
 LISTS = {"": "part_one", "beyond": "part_two"}  # of each house
@@ -58,7 +60,7 @@ class LiveBook:
         with open(kernels, encoding="utf-8") as file:
             known = json.load(file)
         self.house = House(root, next(kernel["house"] for kernel in known
-                                      if os.path.basename(kernel["chapter"]) == names[0]))
+                                      if os.path.basename(kernel["chapter"]) == names[0]), kernels)
         if self.house.name:
             sys.path.append(os.path.join(root, self.house.name, "live"))
         self.lists = importlib.import_module(LISTS[self.house.name])

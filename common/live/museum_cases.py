@@ -148,11 +148,6 @@ def rules_for(name, verdict, others):
     return sorted([verdict, *random.Random(name).sample(others, OFFERED - 1)])
 
 
-def accused_in(source):
-    """What another schedule may lead to."""
-    return set(", ".join(re.findall(r"/\* accused[^:]*: (.*?) \*/", source)).split(", "))
-
-
 def case_of(name, about, root, wrappers):
     texts, rows, options = EXHIBITS.get(name, {}), read_forms(root, name), about["run"].split()
     lines = [text for sign, text, _ in rows if sign != "+"]
@@ -188,7 +183,7 @@ def load(root):
     found = []
     for name in asked:
         case = case_of(name, dict(about[name], seen=seen.get(name, "")), root, wrappers)
-        accused = accused_in(exhibits.source_of(root, name))
+        accused = exhibits.kinds_of(root, about[name])
         verdict, rule = case["verdict"], verdicts[case["verdict"]]
         offered = rules_for(name, verdict, [one for one in rules if one not in accused])
         means = {one: cases.ended(verdicts[one]["means"]) for one in offered}

@@ -34,7 +34,7 @@ import simulate
 import program as programs
 import report
 import versions
-import written
+import hand_made_cases
 
 
 AROUND = 9   # lines shown before and behind a place that is to be mended
@@ -66,7 +66,7 @@ class Practice:
     def refuse_exercise(self, name):
         found = re.fullmatch(r"(\d\d)-e(\d)", name)
         chapters = [one["name"] for one in self.book["chapters"] if one["name"][:2] == name[:2]]
-        if found and chapters and written.exercise_text(self.linker.root, chapters[0], found[2]):
+        if found and chapters and hand_made_cases.exercise_text(self.linker.root, chapters[0], found[2]):
             refuse(f"{name}: no run decides exercise {found[2]} of {chapters[0]}: it is done on "
                    f"paper, or with build/sim/inspect ({chapters[0]}/README.md)")
 

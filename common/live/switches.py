@@ -1,7 +1,7 @@
 """switches.py ROOT OUT KERNELS CHAPTER...: kernels in which each call that synchronizes can be switched
 off while the program runs.
 
-The calls are those that the gallery of broken kernels removes (tools/mutants/rules.py), in the
+The calls are those that the gallery of broken kernels removes (breaks/rules.py), in the
 chapters' kernels and in their headers (live_book.py). In OUT each of them becomes SWITCHED(number, call), on the line where it stands. Beside the kernels, OUT has
 
     versions/N.c             version N (versions.py), made of the files in versions/N: the same

@@ -5,8 +5,8 @@ the chapter. There are these kinds:
 
     variant  what the chapter leaves to its reader: VARIANTS of part_one.py, or of part_two.py
     break    a break of the store (breaks/store.py)
-    mend     a wrong repair that the practice offers: repairs.py
-    answer   what an exercise of the chapter's should come to: answers/CHAPTER-NUMBER.diff
+    mend     a wrong repair that the practice offers: breaks/repairs.py
+    answer   what an exercise of the chapter's should come to: breaks/answers/CHAPTER-NUMBER.diff
 
 A break whose edit is the removal of one call is no version: that call has a switch.
 """
@@ -17,7 +17,7 @@ import sys
 from dataclasses import dataclass, field
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("breaks", "tools/mutants", "tools/book")]
+sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("breaks", "tools/book")]
 import pages
 import repairs
 import report
@@ -26,7 +26,7 @@ import store
 from edit import Diff, DoesNotFit
 from source import Source
 
-ANSWERS = os.path.join(HERE, "answers")
+ANSWERS = os.path.join(HERE, "..", "breaks", "answers")
 FRONT = "README.md"  # has no room for links, and what it shows is in a chapter
 
 BY_ONE = re.compile(r"\((\(threadIdx\.x % 128 == 0\)) \? (.*) : \(void\)0\)")  # so the gallery
@@ -71,13 +71,13 @@ class Versions:
             for variant in book.variants_of(chapter):
                 self.if_it_fits(f"{chapter.name}, {variant[0]}", self.add_variant, chapter, *variant)
         self.states = {}  # of each break: the version that it is, or the switch
-        for name, broken in store.written(book.root).items():
+        for name, broken in store.named(book.root).items():
             if broken.chapter in book.names and broken.file in self.sources:
                 self.if_it_fits(name, self.add_break, broken)
         self.shown = list(self.read_pages())
         self.repairs = []
-        for chapter, call in repairs.calls(book.names):
-            self.if_it_fits(f"{chapter}, a wrong {call[1]}", self.add_repairs, chapter, call)
+        for chapter, call in repairs.of_chapters(book.names):
+            self.if_it_fits(f"{chapter}, a wrong {call[0].code}", self.add_repairs, chapter, call)
         for file in sorted(os.listdir(ANSWERS)):
             self.if_it_fits(f"the answer {file}", self.add_answer, file)
         self.found.sort(key=lambda version: version.chapter)
@@ -89,14 +89,14 @@ class Versions:
             self.left_out.append(f"{what}: {why}")
 
     def add_repairs(self, chapter, call):
-        made = repairs.edits(self.sources[f"{chapter}/kernel.cu"], call)
-        self.repairs.append((chapter, made[0], [self.mend(chapter, edit) for edit in made]))
+        source = self.sources[f"{chapter}/kernel.cu"]
+        self.repairs.append((chapter, call[0].found(source),
+                             [self.mend(chapter, source, edit) for edit in call]))
 
-    def mend(self, chapter, edit):
-        text = self.sources[edit.file].edited(edit.replacements)
-        text = BY_ONE.sub(r"if \1 \2", text)
-        return self.add(Version(chapter, repairs.name_of(edit), f"{edit.code}: {edit.what}", "mend",
-                                f"{chapter}/kernel.cu", {edit.file: text}))
+    def mend(self, chapter, source, edit):
+        found, text = edit.found(source), BY_ONE.sub(r"if \1 \2", edit.in_place(source))
+        return self.add(Version(chapter, repairs.name_of(found), f"{found.code}: {found.what}", "mend",
+                                source.name, {source.name: text}))
 
     def add_answer(self, file):
         chapter, number = os.path.splitext(file)[0].split("-")

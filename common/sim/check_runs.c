@@ -1,5 +1,5 @@
 /*
- * check_runs.c: the runs of --check, which the gallery of broken kernels (tools/mutants) searches
+ * check_runs.c: the runs of --check, which the gallery of broken kernels (tools/gallery) searches
  * too: so its test holds that they find what is known.
  */
 #include <string.h>

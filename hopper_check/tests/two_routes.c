@@ -6,18 +6,18 @@
  *     two_routes KERNEL.so KERNEL.ptx TYPE RUN...
  *
  * A run is a number of the list of --check, or options: "--size 256 --schedule late". The input is
- * whole numbers, so that the result has only one right value. The linker's --wrap brings every launch
- * of a chapter here, on one device or on several, where the kernel that it names is exchanged for its
- * program. Prints lines for each run:
+ * whole numbers, so that the result has only one right value. The linker's --wrap brings every
+ * launch of a chapter here, on one device or on several, where the kernel that it names is
+ * exchanged for its program. Prints lines for each run:
  *
  *     run RUN c CODE KIND ptx CODE KIND same|DIFFERENT
  *     c PLACES
  *     ptx PLACES
  *
- * CODE is the exit code that a program would have, KIND the first hazard or -, PLACES its lines: that
- * of the kernel, and of headers those on the way. The results are compared byte for byte, the verdicts
- * by their kinds. Ends with 1 if something differs, with 2 if nothing could be run, and says how many
- * runs and instructions there were.
+ * CODE is the exit code that a program would have, KIND the first hazard or -, PLACES its lines:
+ * that of the kernel, and of headers those on the way. The results are compared byte for byte, the
+ * verdicts by their kinds. Ends with 1 if something differs, with 2 if nothing could be run, and
+ * says how many runs and instructions there were.
  */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -200,12 +200,12 @@ static const struct gemm_kernel *registered_kernel(const char *name) {
 
 static const struct gemm_kernel *load_kernel(const char *path) {
     void *const object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    const struct gemm_kernel *const kernel = object ? dlsym(object, "kernel_mutant") : NULL;
+    const struct gemm_kernel *const kernel = object ? dlsym(object, "kernel_broken") : NULL;
     if (!kernel) {
         fprintf(stderr, "two_routes: %s\n", dlerror());
         return NULL;
     }
-    *(void **)&grid_loaded_bounds = dlsym(object, "mutant_launch_bounds");
+    *(void **)&grid_loaded_bounds = dlsym(object, "broken_launch_bounds");
     return kernel;
 }
 
@@ -323,7 +323,8 @@ int main(int argc, char **argv) {
     }
     const size_t length = strlen(argv[1]);
     const bool shared = length > 3 && !strcmp(argv[1] + length - 3, ".so");
-    const struct gemm_kernel *const kernel = shared ? load_kernel(argv[1]) : registered_kernel(argv[1]);
+    const struct gemm_kernel *const kernel =
+        shared ? load_kernel(argv[1]) : registered_kernel(argv[1]);
     if (!kernel || !load_programs(argv[2])) return EXIT_USAGE;
     int first = 3;
     if (shared) type = (enum gemm_type)find_name(argv[first++], type_names, ELEMENT_TYPES);

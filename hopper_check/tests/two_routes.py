@@ -31,9 +31,9 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "common",
-                                "tools", "mutants"))
+                                "tools", "gallery"))
 
-import mutants
+import gallery
 import store
 from source import Source
 
@@ -69,37 +69,35 @@ def compile_both(arguments):
 class Written:
     """A break of the store, as the gallery takes an edit. run: its options, or a number."""
 
-    def __init__(self, broken, gallery):
-        self.file = broken.file
-        if not broken.file.startswith(mutants.BLOCKS):
-            self.file = os.path.join(broken.house, broken.file)
+    def __init__(self, broken, breaks):
+        self.file = broken.source
         self.line, self.function, self.code, self.what = 0, broken.chapter, broken.id, broken.title
         self.applied = broken.edit.applied
         kernel = os.path.join(broken.house, broken.kernel)
-        self.configuration = next((c for c in gallery.configurations if c.file == kernel), None)
+        self.configuration = next((c for c in breaks.configurations if c.file == kernel), None)
         self.run = broken.run or "1"
 
 
-def breaks(gallery, options):
+def chosen(breaks, options):
     """(break, configuration, run) of each."""
     if options.written:
-        found = [Written(broken, gallery) for broken in store.written(options.root).values()
-                 if broken.house == options.house]
+        found = [Written(broken, breaks) for broken in store.written(options.root, options.house)
+                 if broken.name]
         found = [(edit, edit.configuration, edit.run) for edit in found if edit.configuration]
     else:
-        found = [(edit, *gallery.where(edit)) for edit in gallery.selected()
-                 if mutants.key_of(edit) in gallery.rows and gallery.where(edit)]
+        found = [(edit, *breaks.where(edit)) for edit in breaks.selected()
+                 if gallery.key_of(edit) in breaks.rows and breaks.where(edit)]
     return [(edit, configuration, str(run)) for edit, configuration, run in found
-            if options.chapters in edit.file and options.only in mutants.describe(edit) and
+            if options.chapters in edit.file and options.only in gallery.describe(edit) and
             not re.search(options.without, configuration.label)]
 
 
 Result = collections.namedtuple("Result", "sort edit text")
 
 
-def places(text, edit, gallery):
+def places(text, edit, breaks):
     """The lines that it names, those of one statement as one."""
-    source = gallery.sources[edit.file]
+    source = breaks.sources[edit.file]
     edited = Source(edit.file, edit.applied(source))
     for file, line in PLACE.findall(text):
         if edit.file.endswith(file):
@@ -108,16 +106,16 @@ def places(text, edit, gallery):
             yield file, int(line)
 
 
-def of_words(text, edit, gallery):
+def of_words(text, edit, breaks):
     """Whether this line, in the file that is broken, accesses a word of shared memory."""
-    source = gallery.sources[edit.file]
+    source = breaks.sources[edit.file]
     return any(edit.file.endswith(file) and any(w in source.line_text(int(line)) for w in WORDS)
                for file, line in PLACE.findall(text))
 
 
-def judge(gallery, options, edit, configuration, number):
+def judge(breaks, options, edit, configuration, number):
     kernel = configuration.label
-    path, errors = gallery.compile(edit, configuration)
+    path, errors = breaks.compile(edit, configuration)
     if not path:
         return Result("does not compile", edit, errors[-300:])
 
@@ -140,7 +138,7 @@ def judge(gallery, options, edit, configuration, number):
         text += "\n" + run.stderr
     if edit.code in MOVED:
         return Result("moved", edit, text)
-    if c_kind == "data-race" and ptx_kind != c_kind and of_words(c_places, edit, gallery):
+    if c_kind == "data-race" and ptx_kind != c_kind and of_words(c_places, edit, breaks):
         return Result("words", edit, text)
     if c == ptx == CLEAN:
         return Result("not shown", edit, text)
@@ -148,7 +146,7 @@ def judge(gallery, options, edit, configuration, number):
         return Result("other run", edit, text)
     if same != "same":
         return Result("missed" if CLEAN in (c, ptx) else "other kind", edit, text)
-    both = [set(places(p, edit, gallery)) for p in (c_places, ptx_places)]
+    both = [set(places(p, edit, breaks)) for p in (c_places, ptx_places)]
     return Result("same" if both[0] & both[1] or not any(both) else "other line", edit, text)
 
 
@@ -167,12 +165,12 @@ def main():
     options = parser.parse_args()
     options.compiler = ",".join([sys.executable, os.path.abspath(__file__), "--compile-both",
                                  options.nvcc, options.compiler])
-    gallery = mutants.Gallery(options)
+    breaks = gallery.Gallery(options)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = list(pool.map(lambda one: judge(gallery, options, *one), breaks(gallery, options)))
+        results = list(pool.map(lambda one: judge(breaks, options, *one), chosen(breaks, options)))
     for result in results:
         if result.sort != "same" or options.only:
-            print(f"{result.sort}: {mutants.describe(result.edit)}\n    {result.text}")
+            print(f"{result.sort}: {gallery.describe(result.edit)}\n    {result.text}")
     counts = collections.Counter(result.sort for result in results)
     print(f"{len(results)} breaks: " + ", ".join(f"{n} {sort}" for sort, n in counts.most_common()))
     sys.exit(1 if not results or counts["missed"] or counts["no verdict"] else 0)

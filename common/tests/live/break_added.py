@@ -17,7 +17,7 @@ CHAPTERS = sorted(name for name in os.listdir(ROOT) if name.startswith("0"))
 ADDED = """
 BREAKS["02_smem_tiled"].append(Break(
     "chunks-left-out", Replace("        st_shared_b128(&shared[", "        if (i > 0) st_shared_b128(&shared["),
-    "--size 128", mutant=("the first chunks are not stored", ORDER), reports="uninitialized-shared",
+    "--size 128", gallery=("the first chunks are not stored", ORDER), reports="uninitialized-shared",
     asks={"deadlock": "No thread waits for it."}, because="What is not stored is read."))
 """
 
@@ -74,12 +74,13 @@ def main():
     expect("the live page has it", any(one["name"] == "chunks-left-out" for one in live["versions"]))
     expect("the page has the link", "#chapter=02&" in page() and "version=chunks-left-out" in page())
 
-    sys.path[:0] = [os.path.join(TREE, "common", name) for name in ("live", "breaks", "tools/mutants")]
-    import written
-    import house
-    case = {one["id"]: one for one in written.cases(live, TREE)}.get("02-chunks-left-out", {})
+    sys.path[:0] = [os.path.join(TREE, "common", name) for name in ("live", "breaks", "tools/gallery")]
+    import hand_made_cases
+    from house_kernels import House
+    case = {one["id"]: one for one in hand_made_cases.cases(live, TREE)}.get("02-chunks-left-out", {})
     expect("the practice asks for it", case.get("answer") == "uninitialized-shared")
-    expect("the gallery has it", any(row[3] == "the first chunks are not stored" for row in house.House(TREE, "").listed))
+    expect("the gallery has it",
+           "chunks-left-out" in {one.name for one in House(TREE, "", KERNELS).written})
     for what in wrong:
         print(f"not so: {what}")
     return 1 if wrong else 0

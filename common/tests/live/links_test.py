@@ -12,7 +12,7 @@ import sys
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.append(os.path.join(HERE, "..", "..", "live"))
+sys.path += [os.path.join(HERE, "..", "..", name) for name in ("live", "breaks")]
 import choices
 import exercises
 import run_links

@@ -11,7 +11,7 @@ import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
 sys.path.append(os.path.join(ROOT, "common", "live"))
-sys.path.append(os.path.join(ROOT, "common", "tools", "mutants"))
+sys.path.append(os.path.join(ROOT, "common", "breaks"))
 import simulate
 import report
 from source import Source

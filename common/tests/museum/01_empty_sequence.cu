@@ -2,6 +2,7 @@
  * 01_empty_sequence.cu: the only proxy fence stands in a loop, and the sequence may be empty.
  *
  * title: A fence in a loop that does not run
+ * kind: proxy
  * project: FlashKDA, https://github.com/MoonshotAI/FlashKDA/issues/24
  * symptom: none was seen
  * reports: missing-proxy-fence

@@ -3,6 +3,7 @@
  * overwrites it.
  *
  * title: Read by a warp, refilled by the TMA
+ * kind: proxy
  * project: DeepEP, https://github.com/deepseek-ai/DeepEP/pull/642
  * symptom: wrong sums in repeated runs with more than 256 tokens, on GB200
  * reports: missing-proxy-fence-after-read

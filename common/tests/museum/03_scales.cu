@@ -6,6 +6,7 @@
  * first two, the threads read the third. Warp 4 produces.
  *
  * title: Scales between two copies
+ * kind: proxy, a practice
  * project: DeepGEMM, https://github.com/deepseek-ai/DeepGEMM
  * symptom: we know of none
  * reports: missing-proxy-fence-after-read

@@ -2,6 +2,7 @@
  * 04_parity_of_the_loop.cu: the parity comes from the loop, the barrier is another one each time.
  *
  * title: The parity of the loop
+ * kind: phase
  * project: tilelang, https://github.com/tile-ai/tilelang/issues/2927
  * symptom: silent corruption
  * reports: read-before-landed

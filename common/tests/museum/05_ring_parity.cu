@@ -2,6 +2,7 @@
  * 05_ring_parity.cu: one barrier, waited for with the parity of a ring.
  *
  * title: The parity of the ring
+ * kind: phase
  * project: tilelang, https://github.com/tile-ai/tilelang/pull/3087
  * symptom: wrong results with three stages and more
  * run: --schedule random

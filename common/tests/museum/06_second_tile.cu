@@ -2,6 +2,7 @@
  * 06_second_tile.cu: stage and phase start anew with every tile of a persistent CTA.
  *
  * title: The second tile
+ * kind: phase
  * project: tilelang, https://github.com/tile-ai/tilelang/pull/2674
  * symptom: every tile from the second on is wrong, or the launch fails
  * reports: unwaited-copy

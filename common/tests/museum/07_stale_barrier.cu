@@ -4,6 +4,7 @@
  * The consumer asks early whether its next stage is full, and polls only if it was not.
  *
  * title: The barrier of the first stage
+ * kind: phase
  * project: TensorRT-LLM, https://github.com/NVIDIA/TensorRT-LLM/pull/15338
  * symptom: wrong results, but only while other work copies between the GPU and the host's memory
  * reports: read-before-landed

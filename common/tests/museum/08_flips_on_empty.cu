@@ -2,6 +2,7 @@
  * 08_flips_on_empty.cu: a consumer flips its phase in a tile that has no producer.
  *
  * title: A flip without a tile
+ * kind: phase
  * project: FlashAttention, https://github.com/Dao-AILab/flash-attention/pull/2258
  * symptom: the kernel hangs
  * reports: overwritten-while-read

@@ -4,6 +4,7 @@
  * Warp 0 loads, warp 1 consumes.
  *
  * title: A lane that is lapped
+ * kind: phase
  * project: CUTLASS, https://github.com/NVIDIA/cutlass/pull/3654
  * symptom: none was seen
  * run: --schedule random --schedule-seed 24

@@ -2,6 +2,7 @@
  * 10_one_store_too_many.cu: the wait before a refill allows the very store that still reads.
  *
  * title: One store too many
+ * kind: count
  * project: DeepEP, https://github.com/deepseek-ai/DeepEP/issues/657
  * symptom: none
  * reports: overwritten-while-read

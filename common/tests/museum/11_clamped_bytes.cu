@@ -2,6 +2,7 @@
  * 11_clamped_bytes.cu: the kernel announces the rows that exist, the TMA counts the whole box.
  *
  * title: The bytes of half a box
+ * kind: count
  * project: Mirage, https://github.com/mirage-project/mirage/pull/705
  * symptom: the kernel always hangs, with all 128 of its workers, in the first layer
  * reports: deadlock

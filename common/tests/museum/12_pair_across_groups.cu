@@ -2,6 +2,7 @@
  * 12_pair_across_groups.cu: each CTA of a pair decides for itself whether one loads for both.
  *
  * title: A pair that does not agree
+ * kind: count
  * project: DeepGEMM, https://github.com/deepseek-ai/DeepGEMM/pull/415
  * symptom: a hang, because rank 1 waits for bytes that rank 0 does not send
  * reports: deadlock

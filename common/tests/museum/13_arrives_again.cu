@@ -2,6 +2,7 @@
  * 13_arrives_again.cu: a warp arrives at a named barrier, has nothing to do, and arrives again.
  *
  * title: Two arrivals of one warp
+ * kind: count
  * project: vLLM, https://github.com/vllm-project/vllm/pull/26026
  * symptom: workers hang under load
  * reports: barrier-count

@@ -2,6 +2,7 @@
  * 14_two_warps_expected.cu: a named barrier for two warps, and five come.
  *
  * title: A barrier for two warps, and five come
+ * kind: count
  * project: QuACK, https://github.com/Dao-AILab/quack/pull/146
  * symptom: the kernel hangs
  * reports: barrier-shared

@@ -2,6 +2,7 @@
  * 15_owner_returns.cu: CTA 0 leaves while its peers read the result in its shared memory.
  *
  * title: The owner returns
+ * kind: exit
  * project: Triton, https://github.com/triton-lang/triton/issues/11730
  * symptom: the launch fails on an RTX PRO 6000, which has Blackwell's compute capability 12.0
  * reports: exit-before-remote-read

@@ -2,6 +2,7 @@
  * 16_departed_peer.cu: a CTA arrives on the barrier of a peer that has left.
  *
  * title: A peer that has left
+ * kind: exit
  * project: Triton, https://github.com/facebookexperimental/triton/pull/1105
  * symptom: CUDA_EXCEPTION_17, the target block is not present, where the hardware reuses an SM
  *   before the whole cluster has ended

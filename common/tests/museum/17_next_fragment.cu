@@ -2,6 +2,7 @@
  * 17_next_fragment.cu: A's next fragments are loaded into registers that a wgmma still reads.
  *
  * title: The next fragment
+ * kind: reuse
  * project: DeepGEMM, https://github.com/deepseek-ai/DeepGEMM/issues/449
  * symptom: two calls with the same input differ
  * reports: fragment-in-flight

@@ -2,6 +2,7 @@
  * 18_metadata_in_the_stage.cu: what the warps still have to read lies where the TMA loads to.
  *
  * title: Metadata under a load
+ * kind: reuse
  * project: Transformer Engine, https://github.com/NVIDIA/TransformerEngine/pull/3483
  * symptom: illegal memory access in the first backward pass
  * reports: overwritten-while-read

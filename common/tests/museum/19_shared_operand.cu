@@ -4,6 +4,7 @@
  * All threads stage a tile of A, two warpgroups multiply it, each by a B of its own.
  *
  * title: An operand that two share
+ * kind: reuse
  * project: tilelang, https://github.com/tile-ai/tilelang/issues/2613
  * symptom: silently wrong results
  * reports: overwritten-while-read

@@ -2,6 +2,7 @@
  * 20_memory_of_a_barrier.cu: the memory of an mbarrier is used for data while it is still one.
  *
  * title: The memory of a barrier
+ * kind: reuse
  * project: Triton, https://github.com/triton-lang/triton/pull/3858
  * symptom: sporadic corruption of memory
  * reports: mbarrier-not-invalidated

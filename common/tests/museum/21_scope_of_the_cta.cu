@@ -4,6 +4,7 @@
  * CTA 1 writes half of an operand to its own shared memory, CTA 0 uses both halves.
  *
  * title: The scope of a CTA
+ * kind: scope
  * project: CUTLASS, https://github.com/NVIDIA/cutlass/issues/3324
  * symptom: stale data, "quite often" in one configuration
  * reports: data-race

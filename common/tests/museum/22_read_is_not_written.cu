@@ -2,6 +2,7 @@
  * 22_read_is_not_written.cu: a flag is raised when the TMA has read what it is to store.
  *
  * title: Read is not written
+ * kind: scope
  * project: Triton, https://github.com/triton-lang/triton/pull/10415
  * symptom: according to the pull request, no message can be passed that way
  * reports: read-before-landed

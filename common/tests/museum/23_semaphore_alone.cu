@@ -2,6 +2,7 @@
  * 23_semaphore_alone.cu: a CTA passes its partial sums on by a semaphore, without a fence.
  *
  * title: A semaphore alone
+ * kind: scope
  * project: nvFuser, https://github.com/NVIDIA/Fuser/pull/2391
  * symptom: none is reported
  * reports: data-race

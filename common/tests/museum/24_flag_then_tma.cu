@@ -5,6 +5,7 @@
  * the rank that sends, CTA 1 for the one that receives.
  *
  * title: A flag, then the TMA
+ * kind: proxy, a practice
  * project: DeepEP, https://github.com/deepseek-ai/DeepEP/pull/642
  * symptom: the first pull request named this place as the cause of the wrong sums of exhibit 02
  * reports: missing-proxy-fence

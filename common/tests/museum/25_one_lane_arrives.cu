@@ -2,6 +2,7 @@
  * 25_one_lane_arrives.cu: 32 lanes store, and one of them arrives for all.
  *
  * title: One lane arrives
+ * kind: scope
  * project: cuDNN's frontend, https://github.com/NVIDIA/cudnn-frontend/pull/426
  * symptom: none in the results, according to its title: "latent"
  * reports: data-race

@@ -5,6 +5,7 @@
  * last all boxes go to D. The map lies in D's last place.
  *
  * title: A map under a load
+ * kind: reuse
  * project: DeepGEMM, https://github.com/deepseek-ai/DeepGEMM/pull/343
  * symptom: wrong sums, different in each run
  * reports: tensor-map-in-use

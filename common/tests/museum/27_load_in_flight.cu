@@ -2,6 +2,7 @@
  * 27_load_in_flight.cu: sums are released while they are still being loaded. For Blackwell.
  *
  * title: A load in flight
+ * kind: Blackwell
  * project: FlashInfer, https://github.com/flashinfer-ai/flashinfer/issues/5334
  * symptom: none was seen
  * reports: tensor-load-in-flight

@@ -3,6 +3,7 @@
  * Blackwell.
  *
  * title: Before the peer
+ * kind: Blackwell
  * project: CUTLASS, https://github.com/NVIDIA/cutlass/pull/3316
  * symptom: racecheck of CUDA 13.1 reports the store of the address
  * reports: tensor-pair-not-launched

@@ -3,6 +3,7 @@
  * Blackwell.
  *
  * title: An answer that is released first
+ * kind: Blackwell
  * project: tilelang, https://github.com/tile-ai/tilelang/pull/2420
  * symptom: the kernel hangs now and then, in benchmarks with many runs of a large product
  * reports: overwritten-while-read

@@ -5,6 +5,7 @@
  * An allocation writes its address to shared memory like an ordinary store.
  *
  * title: An address behind the barrier
+ * kind: Blackwell
  * project: TIRx-kernels, https://github.com/mlc-ai/TIRx-kernels/pull/7
  * symptom: a racecheck reported it
  * reports: data-race

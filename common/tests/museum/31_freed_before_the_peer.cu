@@ -3,6 +3,7 @@
  * Blackwell.
  *
  * title: Freed before the peer
+ * kind: Blackwell
  * project: CUTLASS, https://github.com/NVIDIA/cutlass/issues/3435
  * symptom: unspecified launch failure, in 96 of 96 runs
  * reports: tensor-alloc-order

@@ -4,6 +4,7 @@
  * barrier helps at three places: the practice asks for none.
  *
  * title: One thread waits
+ * kind: reuse
  * project: fast.cu, https://github.com/pranjalssh/fast.cu
  * symptom: on an H200 every result is wrong for k = 64, none from k = 256 on
  * run: --schedule late

@@ -2,6 +2,7 @@
  * 33_last_release.cu: the last release of a stage goes to a CTA that may have ended.
  *
  * title: The last release
+ * kind: exit
  * project: fast.cu, https://github.com/pranjalssh/fast.cu
  * symptom: "unspecified launch failure" on an H200 for k = 64, nothing from k = 128 on
  * reports: cta-exited

@@ -2,6 +2,7 @@
  * 34_maximum_then_sum.cu: one array holds the maxima of the warps, then their sums.
  *
  * title: A maximum, then a sum
+ * kind: reuse
  * project: llm.c, dev/cuda/softmax_forward.cu, https://github.com/karpathy/llm.c
  * symptom: none is told
  * reports: data-race

@@ -3,6 +3,7 @@
  * a tile is multiplied.
  *
  * title: Each its own copy
+ * kind: scope
  * project: CUTLASS, tutorial wgmma_sm90, https://github.com/NVIDIA/cutlass
  * symptom: none is told
  * reports: missing-proxy-fence

@@ -2,6 +2,7 @@
  * 36_five_in_four.cu: five tiles are copied into a ring of four stages.
  *
  * title: Five in four
+ * kind: count
  * project: cuda-samples, globalToShmemAsyncCopy, https://github.com/NVIDIA/cuda-samples
  * symptom: none; the sample's matrices have one value
  * reports: overwritten-in-flight

@@ -2,6 +2,7 @@
  * 37_fence_for_a_barrier.cu: before the store of one thread each executes a fence, and none waits.
  *
  * title: A fence for a barrier
+ * kind: scope
  * project: simplegemm, stmatrix.cu, https://github.com/bertmaher/simplegemm
  * symptom: none is told
  * reports: data-race

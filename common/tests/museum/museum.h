@@ -10,6 +10,7 @@
  * The comment at the top ends with what the pages and the practice have of the exhibit:
  *
  *     title, project    what the bug is called here, whose it was, and where it is told
+ *     kind              what is wrong, in a word, and whether it is "a practice" of many
  *     symptom           what the project saw of it
  *     run, reports      options of the program, if not --schedule time, and the kind of the first
  *                       hazard that it then reports

@@ -1,6 +1,7 @@
 """museum_page.py ROOT PROGRAM [--write]: the generated parts of docs/museum.md.
 
-Behind `<!-- museum: NAME -->` and up to `<!-- end -->` stand what the fix of an exhibit
+Behind `<!-- museum-list -->` stands a table of the exhibits, from the comments at their tops. Behind
+`<!-- museum: NAME -->` and up to `<!-- end -->` stand what the fix of an exhibit
 (breaks/exhibits.py) changes, with the lines that the simulator names, and what the simulator says of
 the broken form in its run: PROGRAM is build/sim/museum. Behind `<!-- museum-gpu -->` stand the
 tables of docs/results/*museum.tsv, recorded on GPUs.
@@ -18,9 +19,10 @@ import sys
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
 sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", name)
-                for name in ("mutants", "book", "../breaks")]
+                for name in ("book", "../breaks")]
 
 import exhibits
+import links
 import live_links
 import report
 import seen_on_gpu
@@ -81,6 +83,18 @@ def same(before, after):
 
 # ---- the tables ----
 
+def overview(root, there):
+    """Of all exhibits; those for Blackwell come last."""
+    out = ["", "| exhibit | project | kind | what the simulator reports |", "|---|---|---|---|"]
+    for one in sorted(there.values(), key=lambda one: one["kind"] == "Blackwell"):
+        cells = [f"[{one['name'][:2]}](#{links.anchor_of(one['title'])})",
+                 one["project"].split(", ")[0],
+                 one["kind"].replace("a practice", "[a practice](#practice-against-the-letter)"),
+                 ", ".join(f"`{kind}`" for kind in exhibits.kinds_of(root, one))]
+        out.append(f"| {' | '.join(cells)} |")
+    return [*out, ""]
+
+
 def table(path):
     made, rows = seen_on_gpu.read_table(path)
     fixed = {row["exhibit"]: row for row in rows if row["form"] == "fixed"}
@@ -112,7 +126,7 @@ def remake(root, program, lines, rewrite):
     there = exhibits.read(root)
     while i < len(lines):
         out.append(lines[i])
-        marker = re.match(r"<!-- (museum-gpu|museum: (\S+)) -->$", lines[i])
+        marker = re.match(r"<!-- (museum-list|museum-gpu|museum: (\S+)) -->$", lines[i])
         i += 1
         if not marker:
             continue
@@ -126,9 +140,12 @@ def remake(root, program, lines, rewrite):
             complain(f"{exhibits.PAGE}: there is no exhibit {name}")
         if name:
             seen.append(name)
-        after = exhibit(root, program, there[name]) if name else tables(root)
+        if name:
+            after = exhibit(root, program, there[name])
+        else:
+            after = overview(root, there) if marker.group(1) == "museum-list" else tables(root)
         if not (same(lines[i:end], after) if name else lines[i:end] == after):
-            stale.append(name or "the table")
+            stale.append(name or marker.group(1))
         out += after if rewrite else lines[i:end]
         i = end
     if sorted(seen) != list(there):

@@ -25,6 +25,7 @@ import palette
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.join(HERE, "..", "..", "..")
 FOLDER = "docs/pictures"  # of the house
+TARGET = "pictures"       # that makes them
 MODULES = HERE
 LIMIT = 30_000  # bytes
 SMALLEST = 13  # units of a letter
@@ -32,8 +33,9 @@ SMALLEST = 13  # units of a letter
 
 def enter(house):
     """From here on the pictures are those of a house; "" is part one."""
-    global FOLDER, MODULES
+    global FOLDER, MODULES, TARGET
     if house:
+        TARGET = f"pictures_{house}"
         FOLDER, MODULES = f"{house}/docs/pictures", os.path.join(ROOT, house, "tools/pictures")
         sys.path.insert(0, MODULES)
 
@@ -86,7 +88,7 @@ def check(root, name):
             where = where.tb_next
         return [f"what it claims is not so: {name}.py, line {where.tb_lineno}: {failed}"]
     return form(svg) + ([] if stored(root, name) == svg else
-                        ["it is stale: build the target pictures"])
+                        [f"it is stale: build the target {TARGET}"])
 
 
 def main():

@@ -1,6 +1,0 @@
-/* loaded_bounds.c: part of every mutant, which is a shared object: its kernel's launch bounds. */
-#include "sim/core/launch_bounds.h"
-
-int mutant_launch_bounds(const void *kernel);
-
-int mutant_launch_bounds(const void *kernel) { return launch_bounds_here(kernel); }
