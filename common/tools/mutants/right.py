@@ -77,11 +77,11 @@ RIGHT = [
                 ("            load_part(shared, args, tile, k_tile, part, inside);\n", "{\n"
                  "            load_part(shared, args, tile, k_tile, part, inside);\n"
                  "            cp_async_commit_group(); }\n"),
-                ("        cp_async_commit_group();\n    }\n    trace", "    }\n    trace"),
+                ("        cp_async_commit_group();\n    }\n    wait", "    }\n    wait"),
                 ("if (step < PARTS) load_part(shared, args, tile, k_tile + STAGES - 1, step, "
                  "inside);", "if (step < PARTS) { load_part(shared, args, tile, k_tile + STAGES - "
                  "1, step, inside); cp_async_commit_group(); }"),
-                ("        cp_async_commit_group();\n        trace", "        trace"),
+                ("        cp_async_commit_group();\n        wait", "        wait"),
                 ("cp_async_wait_group(STAGES - 2)", "cp_async_wait_group((STAGES - 2) * PARTS)")),
           "A k-tile is PARTS groups; all but those of the youngest STAGES - 2 are waited for."),
     Right("a group for each step", WGMMA, "",
