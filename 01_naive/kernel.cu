@@ -9,7 +9,6 @@
 #include "gemm.h"
 #include "hopper/element.h"
 #include "hopper/thread.h"
-#include "timeline/trace.h"
 
 enum {
     TILE_M = 8,  /* rows of D per CTA: one per warp */
@@ -26,15 +25,11 @@ KERNEL(THREADS, 4) kernel(KERNEL_ARGS args) {
     const element_t *a = args.a + row * args.lda;    /* [k]: the same row for the whole warp */
     const element_t *b = args.b + column * args.ldb; /* [k]: another row for every lane */
     float sum = 0.0f;
-    struct trace trace = trace_open(args.trace, TRACE_THREADS, threadIdx.x == 0);
-    trace_mark(&trace, TRACE_FMA_BEGIN, 0);
     for (int k = 0; k < args.k; ++k)
         sum += element_to_float(ld_global_element(&a[k])) *
                element_to_float(ld_global_element(&b[k]));
 
-    trace_mark(&trace, TRACE_EPILOGUE_BEGIN, blockIdx.x);
     st_global_element(&args.d[row * args.ldd + column], float_to_element(sum));
-    trace_close(&trace);
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {

@@ -13,7 +13,6 @@
 #include "hopper/element.h"
 #include "hopper/mma.h"
 #include "hopper/thread.h"
-#include "timeline/trace.h"
 
 enum {
     BM = 128, BN = 128, BK = 64, /* the CTA's tile */
@@ -98,30 +97,22 @@ KERNEL(THREADS, 2) kernel(KERNEL_ARGS args) {
     const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
     const int row = tile.m * BM, column = tile.n * BN;
     float acc[WM / 16][WN / 8][4] = {{{0}}};
-    struct trace trace = trace_open(args.trace, TRACE_THREADS, threadIdx.x == 0);
 
     for (int k_tile = 0; k_tile < args.tiles_k; ++k_tile) {
         const int k = k_tile * BK;
-        trace_mark(&trace, TRACE_LOAD, k_tile);
         load_tile(shared->a, &args.a[row * args.lda + k], args.lda, args.m - row, args.k - k);
         load_tile(shared->b, &args.b[column * args.ldb + k], args.ldb, args.n - column, args.k - k);
-        trace_mark(&trace, TRACE_WAIT_BEGIN, k_tile);
         /* Every thread's part of the tile is written before any thread reads it. bar.sync */
         __syncthreads();
         UNROLL for (int step = 0; step < BK / 16; ++step) {
             struct fragments fragments;
-            trace_mark(&trace, TRACE_FRAGMENTS, k_tile);
             load_fragments(&fragments, shared->a, shared->b, step);
-            trace_mark(&trace, TRACE_MMA_BEGIN, k_tile);
             multiply(acc, &fragments);
         }
-        trace_mark(&trace, TRACE_MMA_END, k_tile);
         /* Every thread has read the tile before any thread overwrites it. bar.sync */
         __syncthreads();
     }
-    trace_mark(&trace, TRACE_EPILOGUE_BEGIN, blockIdx.x);
     store_tile(&args, tile, acc);
-    trace_close(&trace);
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {

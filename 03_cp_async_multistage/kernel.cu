@@ -14,7 +14,6 @@
 #include "hopper/element.h"
 #include "hopper/mma.h"
 #include "hopper/thread.h"
-#include "timeline/trace.h"
 
 #ifndef STAGES
 #define STAGES 3 /* depth of the ring, 2 to 6 */
@@ -116,32 +115,25 @@ DEVICE void load_stage(struct smem *shared, const struct gemm_args *args, struct
 /* Multiplies all k-tiles. `inside`: all rows of both tiles exist. This case has a loop of its own,
  * because checking each copy costs more than the copy. The whole CTA. */
 DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct tile tile,
-                      float acc[WM / 16][WN / 8][4], bool inside, struct trace *trace) {
-    for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) {
-        trace_mark(trace, TRACE_LOAD, k_tile);
+                      float acc[WM / 16][WN / 8][4], bool inside) {
+    for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile)
         load_stage(shared, args, tile, k_tile, inside);
-    }
 
     for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
         const int stage = k_tile % STAGES;
-        trace_mark(trace, TRACE_WAIT_BEGIN, k_tile);
         /* This thread's copies of the k-tile have landed: of its k_tile + STAGES - 1 groups, all
          * but the youngest STAGES - 2 are complete. cp.async.wait_group */
         cp_async_wait_group(STAGES - 2);
         /* The other threads' copies have landed, too, and every thread has read the previous
          * k-tile, whose stage is filled next. bar.sync */
         __syncthreads();
-        trace_mark(trace, TRACE_LOAD, k_tile + STAGES - 1);
         load_stage(shared, args, tile, k_tile + STAGES - 1, inside);
         UNROLL for (int step = 0; step < BK / 16; ++step) {
             struct fragments fragments;
-            trace_mark(trace, TRACE_FRAGMENTS, k_tile);
             load_fragments(&fragments, shared->a[stage], shared->b[stage], step);
-            trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
             multiply(acc, &fragments);
         }
     }
-    trace_mark(trace, TRACE_MMA_END, args->tiles_k - 1);
     /* The zeros past the last k-tile have landed before the CTA gives up its memory.
      * cp.async.wait_group */
     cp_async_wait_group(0);
@@ -151,15 +143,12 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
     float acc[WM / 16][WN / 8][4] = {{{0}}};
-    struct trace trace = trace_open(args.trace, TRACE_THREADS, threadIdx.x == 0);
 
     if ((tile.m + 1) * BM <= args.m && (tile.n + 1) * BN <= args.n)
-        main_loop(shared, &args, tile, acc, true, &trace);
+        main_loop(shared, &args, tile, acc, true);
     else
-        main_loop(shared, &args, tile, acc, false, &trace);
-    trace_mark(&trace, TRACE_EPILOGUE_BEGIN, blockIdx.x);
+        main_loop(shared, &args, tile, acc, false);
     store_tile(&args, tile, acc);
-    trace_close(&trace);
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {

@@ -16,7 +16,6 @@
 #include "hopper/mbarrier.h"
 #include "hopper/mma.h"
 #include "hopper/thread.h"
-#include "timeline/trace.h"
 
 #ifndef STAGES
 #define STAGES 3 /* depth of the ring, 2 to 6 */

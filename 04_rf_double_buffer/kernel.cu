@@ -14,7 +14,6 @@
 #include "hopper/element.h"
 #include "hopper/mma.h"
 #include "hopper/thread.h"
-#include "timeline/trace.h"
 
 #ifndef STAGES
 #define STAGES 3 /* depth of the ring, 2 to 6 */
@@ -117,43 +116,33 @@ DEVICE void wait_stage(void) {
 /* Multiplies all k-tiles. `inside`: all rows of both tiles exist. This case has a loop of its own,
  * because checking each copy costs more than the copy. The whole CTA. */
 DEVICE void main_loop(struct smem *shared, const struct gemm_args *args, struct tile tile,
-                      float acc[WM / 16][WN / 8][4], bool inside, struct trace *trace) {
+                      float acc[WM / 16][WN / 8][4], bool inside) {
     struct fragments fragments[2]; /* one multiplies, one is being loaded */
 
     for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) {
-        trace_mark(trace, TRACE_LOAD, k_tile);
         UNROLL for (int part = 0; part < PARTS; ++part)
             load_part(shared, args, tile, k_tile, part, inside);
         /* Closes the copies so far into one group, which the waits count. cp.async.commit_group */
         cp_async_commit_group();
     }
-    trace_mark(trace, TRACE_WAIT_BEGIN, 0);
     wait_stage();
-    trace_mark(trace, TRACE_FRAGMENTS, 0);
     load_fragments(&fragments[0], shared->a[0], shared->b[0], 0);
 
     NO_UNROLL for (int k_tile = 0; k_tile < args->tiles_k; ++k_tile) {
         const int stage = k_tile % STAGES, next_stage = (k_tile + 1) % STAGES;
         UNROLL for (int step = 0; step < BK / 16 - 1; ++step) {
-            trace_mark(trace, TRACE_FRAGMENTS, k_tile);
             load_fragments(&fragments[(step + 1) % 2], shared->a[stage], shared->b[stage],
                            step + 1);
-            if (step == 0) trace_mark(trace, TRACE_LOAD, k_tile + STAGES - 1);
             /* Fills the stage of the previous k-tile: every thread's last load from that stage
              * came before the last wait_stage(). */
             if (step < PARTS) load_part(shared, args, tile, k_tile + STAGES - 1, step, inside);
-            trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
             multiply(acc, &fragments[step % 2]);
         }
         cp_async_commit_group();
-        trace_mark(trace, TRACE_WAIT_BEGIN, k_tile + 1);
         wait_stage();
-        trace_mark(trace, TRACE_FRAGMENTS, k_tile + 1);
         load_fragments(&fragments[0], shared->a[next_stage], shared->b[next_stage], 0);
-        trace_mark(trace, TRACE_MMA_BEGIN, k_tile);
         multiply(acc, &fragments[1]);
     }
-    trace_mark(trace, TRACE_MMA_END, args->tiles_k - 1);
     /* The zeros past the last k-tile have landed before the CTA gives up its memory.
      * cp.async.wait_group */
     cp_async_wait_group(0);
@@ -163,15 +152,12 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const struct tile tile = tile_at(blockIdx.x, args.tiles_m, args.tiles_n);
     float acc[WM / 16][WN / 8][4] = {{{0}}};
-    struct trace trace = trace_open(args.trace, TRACE_THREADS, threadIdx.x == 0);
 
     if ((tile.m + 1) * BM <= args.m && (tile.n + 1) * BN <= args.n)
-        main_loop(shared, &args, tile, acc, true, &trace);
+        main_loop(shared, &args, tile, acc, true);
     else
-        main_loop(shared, &args, tile, acc, false, &trace);
-    trace_mark(&trace, TRACE_EPILOGUE_BEGIN, blockIdx.x);
+        main_loop(shared, &args, tile, acc, false);
     store_tile(&args, tile, acc);
-    trace_close(&trace);
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {

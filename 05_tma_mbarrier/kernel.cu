@@ -16,7 +16,6 @@
 #include "hopper/mma.h"
 #include "hopper/thread.h"
 #include "hopper/tma.h"
-#include "timeline/trace.h"
 
 #ifndef STAGES
 #define STAGES 3 /* depth of the ring, 2 to 6 */
@@ -111,40 +110,31 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
     float acc[WM / 16][WN / 8][4] = {{{0}}};
     struct fragments fragments[2]; /* one multiplies, one is being loaded */
     struct pipeline_state state = {0, 0};
-    struct trace trace = trace_open(args.trace, TRACE_THREADS, threadIdx.x == 0);
 
     if (threadIdx.x == 0) {
         for (int stage = 0; stage < STAGES; ++stage) mbarrier_init(&shared->full[stage], 1);
         /* The TMA signals these barriers, in the async proxy. fence.mbarrier_init */
         fence_mbarrier_init();
-        for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) {
-            trace_mark(&trace, TRACE_LOAD, k_tile);
+        for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile)
             load_stage(shared, &args, tile, k_tile);
-        }
     }
     /* The barriers are initialized before any other thread waits on one. bar.sync */
     __syncthreads();
-    trace_mark(&trace, TRACE_WAIT_BEGIN, 0);
     /* All bytes of k-tile 0 have arrived. mbarrier.try_wait */
     mbarrier_wait(&shared->full[0], 0);
-    trace_mark(&trace, TRACE_FRAGMENTS, 0);
     load_fragments(&fragments[0], shared->a[0], shared->b[0], 0);
 
     for (int k_tile = 0; k_tile < args.tiles_k; ++k_tile) {
         const int stage = state.index;
         /* Fills the stage of the previous k-tile, which every thread has finished reading. */
-        trace_mark(&trace, TRACE_LOAD, k_tile + STAGES - 1);
         if (threadIdx.x == 0) load_stage(shared, &args, tile, k_tile + STAGES - 1);
         UNROLL for (int step = 0; step < BK / 16 - 1; ++step) {
-            if (step == 0) trace_mark(&trace, TRACE_FRAGMENTS, k_tile);
             load_fragments(&fragments[(step + 1) % 2], shared->a[stage], shared->b[stage],
                            step + 1);
-            if (step == 0) trace_mark(&trace, TRACE_MMA_BEGIN, k_tile);
             multiply(acc, &fragments[step % 2]);
         }
         advance(&state);
         if (k_tile + 1 < args.tiles_k) {
-            trace_mark(&trace, TRACE_WAIT_BEGIN, k_tile + 1);
             /* This thread's reads of the stage come before the TMA's next write to it.
              * fence.proxy.async */
             fence_proxy_async();
@@ -152,15 +142,11 @@ KERNEL(THREADS, CTAS_PER_SM) kernel(KERNEL_ARGS args) {
             __syncthreads();
             /* All bytes of the next k-tile have arrived. mbarrier.try_wait */
             mbarrier_wait(&shared->full[state.index], state.phase);
-            trace_mark(&trace, TRACE_FRAGMENTS, k_tile + 1);
             load_fragments(&fragments[0], shared->a[state.index], shared->b[state.index], 0);
         }
-        trace_mark(&trace, TRACE_MMA_BEGIN, k_tile);
         multiply(acc, &fragments[1]);
     }
-    trace_mark(&trace, TRACE_EPILOGUE_BEGIN, blockIdx.x);
     store_tile(&args, tile, acc);
-    trace_close(&trace);
 }
 
 static enum gemm_status launch(const struct gemm_problem *p, void *stream) {

@@ -75,12 +75,12 @@ RIGHT = [
           [Replace("            load_part(shared, args, tile, k_tile, part, inside);\n",
                    "{\n            load_part(shared, args, tile, k_tile, part, inside);\n"
                    "            cp_async_commit_group(); }\n"),
-           Replace("        cp_async_commit_group();\n    }\n    trace", "    }\n    trace"),
+           Replace("        cp_async_commit_group();\n    }\n    wait", "    }\n    wait"),
            Replace("if (step < PARTS) load_part(shared, args, tile, k_tile + STAGES - 1, step, "
                    "inside);",
                    "if (step < PARTS) { load_part(shared, args, tile, k_tile + STAGES - 1, step, "
                    "inside); cp_async_commit_group(); }"),
-           Replace("        cp_async_commit_group();\n        trace", "        trace"),
+           Replace("        cp_async_commit_group();\n        wait", "        wait"),
            Replace("cp_async_wait_group(STAGES - 2)",
                    "cp_async_wait_group((STAGES - 2) * PARTS)")]),
     Right("a group for each step", WGMMA, "A k-tile is four groups, and four stay in flight.",

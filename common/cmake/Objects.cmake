@@ -30,8 +30,7 @@ function(add_kernel_objects prefix language kernel suffix objects)
       # Without exceptions and locked statics, nvcc's host code needs no library of C++.
       target_compile_options(${object} PRIVATE -lineinfo
         -Xcompiler=-fno-exceptions,-fno-threadsafe-statics)
-      file(STRINGS ${source} marks REGEX "timeline/trace.h")
-      if(suffix STREQUAL "_trace" AND NOT marks) # the wrappers speak for the kernel
+      if(suffix STREQUAL "_trace") # the wrappers speak for the kernel
         target_compile_options(${object} PRIVATE
           "SHELL:-include ${PROJECT_SOURCE_DIR}/common/timeline/recorder.h")
       endif()

@@ -1,7 +1,7 @@
 """run_links.py ROOT KERNELS: writes the links of the book to the live page. Behind every broken kernel that
 a page shows (breaks/shown_breaks.py), and that the live page has, stands
 
-    [Run it](../docs/live.md#chapter=05&m=256&k=256&off=kernel.cu:150)
+    [Run it](../docs/live.md#chapter=05&m=256&k=256&off=kernel.cu:140)
 
 with the state of the live page behind the # (tools/book/live_links.py). KERNELS is switches.py's
 OUT.

@@ -45,6 +45,13 @@ static int cue_of(enum sim_event_kind kind) {
         [SIM_EVENT_CUE_PROMOTED] = TRACE_CUE_PROMOTED,
         [SIM_EVENT_CUE_STORE] = TRACE_CUE_STORE,
         [SIM_EVENT_CUE_STORED] = TRACE_CUE_STORED,
+        [SIM_EVENT_CUE_COPY] = TRACE_CUE_COPY,
+        [SIM_EVENT_CUE_BARRIER] = TRACE_CUE_BARRIER,
+        [SIM_EVENT_CUE_FREE] = TRACE_CUE_FREE,
+        [SIM_EVENT_CUE_FRAGMENTS] = TRACE_CUE_FRAGMENTS,
+        [SIM_EVENT_CUE_MULTIPLY] = TRACE_CUE_MULTIPLY,
+        [SIM_EVENT_CUE_RESULT] = TRACE_CUE_RESULT,
+        [SIM_EVENT_CUE_ENTER] = TRACE_CUE_ENTER,
         [SIM_EVENT_CUE_EXIT] = TRACE_CUE_EXIT,
     };
     return cues[kind];
@@ -54,14 +61,10 @@ static void record(const struct sim_event *event) {
     const int cta = event->cta->index, sm = event->cta->sm;
     const int warp = event->thread / WARP_SIZE, cue = cue_of(event->kind);
     if (cue != TRACE_NONE) {
-        timeline_cue(recorded, cta, sm, event->role, event->begin, cue, (int)event->argument);
+        timeline_cue(recorded, cta, sm, event->warpgroup, event->begin, cue, (int)event->argument);
         return;
     }
     switch (event->kind) {
-    case SIM_EVENT_MARK:
-        timeline_mark(recorded, cta, sm, event->role, warp, event->begin, event->event,
-                      (uint32_t)event->argument);
-        break;
     case SIM_EVENT_TMA_LOAD:
         timeline_busy(recorded, cta, sm, event->link ? UNIT_LINK : UNIT_COPY, warp, event->begin,
                       event->end);
@@ -125,20 +128,6 @@ static void record_hazard(const struct sim_hazard *hazard) {
                                  .thread = side->thread};
     }
     timeline_hazard(recorded, &copy);
-}
-
-void sim_trace(int role, int event, int argument) {
-    if (!sim_recording()) return;
-    const struct sim_thread *thread = sim_thread();
-    sim_event_hook(&(struct sim_event){
-        .kind = SIM_EVENT_MARK,
-        .begin = sim_now(),
-        .cta = thread->cta,
-        .thread = thread->index,
-        .role = role,
-        .event = event,
-        .argument = argument,
-    });
 }
 
 void sim_recording_begin(const struct gemm_kernel *kernel, const struct gemm_problem *problem) {

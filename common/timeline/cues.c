@@ -2,16 +2,10 @@
  * cues.c: from cues to marks.
  */
 #include "timeline/cues.h"
+#include "timeline/mma_cues.h"
 #include "timeline/tracks.h"
 
 #include "services/devices.h"
-
-static int count_cues(const struct marks *cues, int event) {
-    int count = 0;
-    for (int i = 0; i < cues->count; ++i)
-        count += cues->at[i].event == event;
-    return count;
-}
 
 /* A wait for all wgmmas, after the tile's last k-tile: if neither another wait nor a promotion
  * follows it, the epilogue does. */
@@ -42,7 +36,8 @@ static bool follows(const struct marks *cues, int i, int event) {
 static bool asks_late(const struct marks *cues) {
     for (int i = 0; i < cues->count; ++i) {
         if (cues->at[i].event == TRACE_CUE_TILE) return false;
-        if (cues->at[i].event == TRACE_CUE_COMMIT) return count_cues(cues, TRACE_CUE_TILE) > 0;
+        if (cues->at[i].event == TRACE_CUE_COMMIT)
+            return timeline_count_marks(cues, TRACE_CUE_TILE) > 0;
     }
     return false;
 }
@@ -65,11 +60,6 @@ static void convert(const struct marks *cues, struct marks *marks, int tiles_k, 
     int done = 0;               /* of the commits, as the last wait has shown */
     int64_t ready = cues->open; /* to issue the next wgmmas */
     bool epilogue = false;
-    marks->warp = cues->warp;
-    marks->closed = cues->closed;
-    marks->truncated = cues->truncated;
-    marks->open = cues->open;
-    marks->close = cues->close;
     for (int i = 0; i < cues->count; ++i) {
         const struct mark cue = cues->at[i];
         const bool multiplies = cue.event == TRACE_CUE_COMMIT;
@@ -150,7 +140,8 @@ static void convert(const struct marks *cues, struct marks *marks, int tiles_k, 
 }
 
 static bool only_announces(const struct marks *cues) {
-    return count_cues(cues, TRACE_CUE_ANNOUNCE) > 0 && count_cues(cues, TRACE_CUE_COMMIT) == 0;
+    return timeline_count_marks(cues, TRACE_CUE_ANNOUNCE) > 0 &&
+           timeline_count_marks(cues, TRACE_CUE_COMMIT) == 0;
 }
 
 /* Are the bytes that a role announces those of k-tiles? Where a producer loads them, a consumer
@@ -165,7 +156,7 @@ static bool announces_k_tiles(const struct cta_record *cta, int role) {
 /* Groups of wgmmas in which the warpgroup multiplies a k-tile: its commits for each k-tile that the
  * CTA has begun to load by the last of them, rounded, as the records may have been cut off. */
 static int groups_of(const struct cta_record *cta, const struct marks *cues) {
-    const int commits = count_cues(cues, TRACE_CUE_COMMIT);
+    const int commits = timeline_count_marks(cues, TRACE_CUE_COMMIT);
     int64_t last = cues->open;
     int loads = 0;
     for (int i = 0; i < cues->count; ++i)
@@ -186,11 +177,30 @@ static int tiles_of(const struct timeline *timeline, const struct cta_record *ct
     return tiles > 0 ? tiles : 1;
 }
 
+/* The marks of a role, none yet. */
+static struct marks *begin_marks(const struct marks *cues, struct marks *marks) {
+    marks->warp = cues->warp;
+    marks->closed = cues->closed;
+    marks->truncated = cues->truncated;
+    marks->open = cues->open;
+    marks->close = cues->close;
+    return marks;
+}
+
 void timeline_marks_of_cues(const struct timeline *timeline, struct cta_record *cta) {
-    int warpgroups = 0, consumers = 0;
+    int warpgroups = 0, consumers = 0, commits = 0, turns = 0;
     for (int i = 0; i < TRACE_ROLES; ++i) {
-        if (cta->role[i].warp >= 0) return; /* the kernel has marks */
+        if (cta->role[i].warp >= 0) return; /* it has marks already */
         warpgroups += cta->cue[i].warp >= 0;
+        commits += timeline_count_marks(&cta->cue[i], TRACE_CUE_COMMIT);
+        turns += timeline_count_marks(&cta->cue[i], TRACE_CUE_MULTIPLY);
+        turns += timeline_count_marks(&cta->cue[i], TRACE_CUE_RESULT);
+    }
+    if (commits == 0 && turns > 0) {
+        timeline_marks_of_mma_cues(&cta->cue[0],
+                                   begin_marks(&cta->cue[0], &cta->role[TRACE_THREADS]), cta->cta,
+                                   timeline->tiles_k);
+        return;
     }
     for (int i = 0; i < TRACE_ROLES; ++i) {
         const struct marks *cues = &cta->cue[i];
@@ -200,7 +210,7 @@ void timeline_marks_of_cues(const struct timeline *timeline, struct cta_record *
                          : produces      ? TRACE_PRODUCER
                                          : TRACE_CONSUMER_0 + consumers++;
         if (role <= TRACE_CONSUMER_1 || warpgroups == 1)
-            convert(cues, &cta->role[role], tiles_of(timeline, cta), groups_of(cta, cues), produces,
-                    announces_k_tiles(cta, i));
+            convert(cues, begin_marks(cues, &cta->role[role]), tiles_of(timeline, cta),
+                    groups_of(cta, cues), produces, announces_k_tiles(cta, i));
     }
 }

@@ -117,7 +117,7 @@ static void add_link_cue(const struct gpu_axis *axis, struct cta_record *cta, in
     *announced = -1;
 }
 
-/* The marks of one region. Returns when it was closed, or its last mark. */
+/* The cues of one region. Returns when it was closed, or its last mark. */
 static int64_t add_region(struct timeline *timeline, const struct gpu_axis *axis, int region) {
     const struct trace_header header = header_of(axis->buffer, region);
     const struct sm_clock *sm = &axis->sms[header.sm];
@@ -125,8 +125,8 @@ static int64_t add_region(struct timeline *timeline, const struct gpu_axis *axis
         timeline_cta(timeline, axis->gpu * TRACE_CTAS + region / TRACE_ROLES,
                      axis->gpu * (timeline->gpus > 1 ? SMS_MAX : 0) + (int)header.sm);
     const int role = region % TRACE_ROLES;
-    const bool cues = header.state & TRACE_CUES, link = cues && role == TRACE_THREADS;
-    struct marks moved = {0}, *marks = link ? &moved : &(cues ? cta->cue : cta->role)[role];
+    const bool link = role == TRACE_THREADS;
+    struct marks moved = {0}, *marks = link ? &moved : &cta->cue[role];
     int64_t announced = -1;
     marks->warp = (int)header.warp;
     marks->closed = header.state & TRACE_CLOSED;
@@ -188,7 +188,9 @@ static bool add_records(const struct gemm_kernel *kernel, const struct gemm_prob
     for (int gpu = 0; gpu < gpus; ++gpu) {
         const uint64_t first = first_time(buffers[gpu]);
         if (first == UINT64_MAX) {
-            fprintf(stderr, "%s: the trace buffer is empty: is the kernel compiled with TRACE=1?\n",
+            fprintf(stderr,
+                    "%s: the trace buffer is empty: is the kernel compiled with the "
+                    "recorder?\n",
                     kernel->name);
             return false;
         }

@@ -117,27 +117,13 @@ void timeline_cue(struct timeline *timeline, int cta, int sm, int warpgroup, uin
         cues->warp = 4 * warpgroup;
         cues->open = (int64_t)cycle;
     }
+    if (event == TRACE_CUE_ENTER) return;
     if (event != TRACE_CUE_EXIT) {
         timeline_add_mark(cues, (int64_t)cycle, event, argument);
         return;
     }
     cues->close = (int64_t)cycle;
     cues->closed = true;
-}
-
-void timeline_mark(struct timeline *timeline, int cta, int sm, int role, int warp, uint64_t cycle,
-                   int event, uint32_t argument) {
-    if (cta >= TRACE_CTAS || role < 0 || role >= TRACE_ROLES) return;
-    struct marks *marks = &timeline_cta(timeline, cta, sm)->role[role];
-    if (event != TRACE_NONE) {
-        timeline_add_mark(marks, (int64_t)cycle, event, (int)argument);
-    } else if (argument) {
-        marks->warp = warp;
-        marks->open = (int64_t)cycle;
-    } else {
-        marks->close = (int64_t)cycle;
-        marks->closed = true;
-    }
 }
 
 void timeline_busy(struct timeline *timeline, int cta, int sm, enum timeline_unit unit, int warp,

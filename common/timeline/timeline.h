@@ -3,7 +3,7 @@
  *
  * A timeline is filled in one of two ways: from the records that a traced kernel wrote on the GPU
  * (timeline_add_device_records), or by the simulator, which calls timeline_begin, then the hooks
- * for marks, busy units and mbarriers, then timeline_end. Both end in the same tracks of spans. The
+ * for cues, busy units and mbarriers, then timeline_end. Both end in the same tracks of spans. The
  * timelines of a process are kept until timeline_free_all; a second run of the same step and
  * variant replaces the first.
  *
@@ -64,11 +64,6 @@ extern enum gemm_type timeline_operands;
 
 /* The run is on several GPUs, whose SMs are numbered through. */
 void timeline_gpus(struct timeline *timeline, int gpus, int sms_per_gpu);
-
-/* sim_trace(): one mark of a kernel. `event` TRACE_NONE with argument 1 opens and 0 closes the
- * role's trace. */
-void timeline_mark(struct timeline *timeline, int cta, int sm, int role, int warp, uint64_t cycle,
-                   int event, uint32_t argument);
 
 enum timeline_unit {
     UNIT_MMA,     /* the Tensor Core, at an mma.sync of warp `warp` */

@@ -1,37 +1,17 @@
 /*
- * trace.h: the marks from which a kernel's timeline is drawn.
+ * trace.h: what is recorded of a kernel, and the marks from which its timeline is drawn.
  *
- * Chapters 01 to 05 have them in the source. From 06 on there are none: what a kernel calls tells
- * its story (cues.h). A role (a producer warp, a consumer warpgroup, or all threads of a simple
- * kernel) opens its trace once, drops a mark at each turn of its story, and closes it:
- *
- *     struct trace trace = trace_open(args.trace, TRACE_CONSUMER_0, threadIdx.x % 128 == 0);
- *     for (k_tile ...) {
- *         trace_mark(&trace, TRACE_WAIT_BEGIN, k_tile);
- *         consumer_wait(...);
- *         trace_mark(&trace, TRACE_MMA_BEGIN, k_tile);
- *         wgmma(...);
- *         trace_mark(&trace, TRACE_MMA_END, k_tile);
- *         wgmma_wait_group(1);
- *         trace_mark(&trace, TRACE_MMA_DONE, k_tile - 1);
- *     }
- *     trace_mark(&trace, TRACE_EPILOGUE_BEGIN, tile);
- *     ...
- *     trace_close(&trace);
- *
- * What a mark begins lasts until the role's next mark, so a mark that says END is needed only where
- * none follows at once. Functions that the role is made of take a `struct trace *`. On the GPU all
- * this compiles to nothing unless the file is compiled with TRACE=1; then one thread of the role
- * writes 8 bytes per mark: five instructions, predicated, so that no branch appears between two
- * wgmma instructions. In the simulator the marks are always there and cost nothing while no
- * recording runs.
+ * A kernel's source has no line for that. What it calls tells its story: the recorders leave cues
+ * at the calls (on the GPU recorder.h, and the simulator), of which cues.h makes the marks of each
+ * role, which is a producer warp, a consumer warpgroup, or all threads of a simple kernel. What a
+ * mark begins lasts until the role's next mark, so a mark that says END is needed only where none
+ * follows at once.
  */
 #ifndef TIMELINE_TRACE_H
 #define TIMELINE_TRACE_H
 
 #include <assert.h>
-
-#include "hopper/thread.h"
+#include <stdint.h>
 
 /* Who records: one thread for each of these, per CTA. */
 enum trace_role {
@@ -63,7 +43,7 @@ enum trace_event {
     TRACE_EPILOGUE_BEGIN, /* argument: output tile, in these three */
     TRACE_STORE,          /* the first stores to D are issued */
     TRACE_EPILOGUE_END,
-    /* Cues, for kernels without marks: cues.h. */
+    /* Cues: cues.h. */
     TRACE_CUE_TILE,      /* asks where output tile `argument` lies */
     TRACE_CUE_WAIT,      /* begins to wait for an mbarrier */
     TRACE_CUE_PASS,      /* has waited for it */
@@ -76,23 +56,32 @@ enum trace_event {
     TRACE_CUE_STORE,     /* has issued the store of an epilogue tile */
     TRACE_CUE_STORED,    /* has nothing left to do but to wait for its stores */
     TRACE_CUE_SEND,      /* stores 16 bytes, as do the other lanes: a piece for another GPU */
+    /* Of kernels that multiply by mma.sync, or by no Tensor Core: sim/hopper/turns.h. */
+    TRACE_CUE_COPY,      /* begins to copy a k-tile by cp.async */
+    TRACE_CUE_BARRIER,   /* begins to wait at the CTA's barrier */
+    TRACE_CUE_FREE,      /* has waited at it */
+    TRACE_CUE_FRAGMENTS, /* begins to load fragments */
+    TRACE_CUE_MULTIPLY,  /* begins to multiply them */
+    TRACE_CUE_RESULT,    /* begins to make elements of its sums */
+    TRACE_CUE_ENTER,     /* these two of the simulator; on the GPU a header tells them */
     TRACE_CUE_EXIT,
     TRACE_EVENTS
 };
 
-/* One mark. */
+/* One cue, as a GPU records it. */
 struct trace_record {
     uint32_t clock; /* the lower half of the SM's %clock64 */
     uint32_t mark;  /* enum trace_event << 24 | the argument's lower 24 bits */
 };
 
-/* The buffer: for CTA c < TRACE_CTAS and role r one region of TRACE_REGION records at index (c *
- * TRACE_ROLES + r) * TRACE_REGION. It begins at a multiple of TRACE_BYTES, so that all addresses in
+/* The buffer on a GPU: for CTA c < TRACE_CTAS and warpgroup w one region of TRACE_REGION records at
+ * index (c * TRACE_ROLES + w) * TRACE_REGION; the one whose w is TRACE_THREADS is for the warp that
+ * moves data between GPUs. It begins at a multiple of TRACE_BYTES, so that all addresses in
  * a region have the same upper half, and must be zero before the launch. The first TRACE_HEADER
  * records of a region are this: */
 struct trace_header {
-    uint64_t open_clock, open_time;   /* %clock64 and %globaltimer (ns) at trace_open ... */
-    uint64_t close_clock, close_time; /* ... and at trace_close */
+    uint64_t open_clock, open_time;   /* %clock64 and %globaltimer (ns) at the beginning ... */
+    uint64_t close_clock, close_time; /* ... and at the end */
     uint32_t marks;                   /* TRACE_MARKS: the region is full, later ones are lost */
     uint32_t sm;                      /* %smid */
     uint32_t warp;                    /* of the recording thread, in its CTA */
@@ -107,111 +96,8 @@ enum {
     TRACE_EVENT_SHIFT = 24,
     TRACE_OPENED = 1,
     TRACE_CLOSED = 2,
-    TRACE_CUES = 4, /* what follows are cues, and the region's number is the warpgroup's; in that of
-                     * TRACE_THREADS they are of the warp that moves data between GPUs */
 };
 static_assert(sizeof(struct trace_record) == 8 && sizeof(struct trace_header) == TRACE_HEADER * 8,
               "the recorder's format");
 
-/*
- * trace_open: opens the trace of `role` in one CTA. `recorder` is true in the one thread that
- * records; every thread of the role may call, here and below. `buffer` (gemm_args.trace) may be
- * NULL: nothing is recorded then. trace_mark: one mark. trace_close: the last one.
- */
-
-#if !defined(__CUDACC__)
-#include "sim/hopper/trace.h"
-
-#elif TRACE
-
-struct trace {
-    uint32_t next, upper; /* the next record's address, its halves; next 0: does not record */
-};
-
-DEVICE uint64_t trace_clock(void) {
-    uint64_t clock;
-    asm volatile("mov.u64 %0, %%clock64;" : "=l"(clock));
-    return clock;
-}
-
-DEVICE uint64_t trace_time(void) {
-    uint64_t nanoseconds;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(nanoseconds));
-    return nanoseconds;
-}
-
-DEVICE struct trace trace_open(struct trace_record *buffer, uint32_t role, bool recorder) {
-    struct trace trace = {0, 0};
-    const uint32_t cta = blockIdx.x;
-    if (!recorder || buffer == NULL || cta >= TRACE_CTAS) return trace;
-    struct trace_record *region = buffer + (cta * TRACE_ROLES + role) * TRACE_REGION;
-    struct trace_header *header = (struct trace_header *)region;
-    uint32_t sm;
-    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
-    header->sm = sm;
-    header->warp = threadIdx.x / 32;
-    header->state = TRACE_OPENED;
-    header->open_time = trace_time();
-    header->open_clock = trace_clock();
-    const uint64_t next = (uint64_t)(region + TRACE_HEADER);
-    trace.next = (uint32_t)next;
-    trace.upper = (uint32_t)(next >> 32);
-    return trace;
-}
-
-/* A mark, in PTX: the halves of the next record's address, and operands that are TRACE_BYTES - 1, a
- * record's size and the mark. One statement, so that all of it is predicated and nothing branched
- * around: the compiler would serialize wgmmas that stand on both sides of a branch. A region's end
- * is a multiple of TRACE_BYTES: marks beyond it are lost. The address is advanced before the store,
- * because what overwrites an operand of a store waits until the store has read it. */
-#define TRACE_MARK_PTX(next, upper, mask, size, mark)                                              \
-    "{\n"                                                                                          \
-    ".reg .pred p;\n"                                                                              \
-    ".reg .b32 clock, place;\n"                                                                    \
-    ".reg .b64 behind;\n"                                                                          \
-    "and.b32 place, " next ", " mask ";\n"                                                         \
-    "setp.ne.u32 p, place, 0;\n"                                                                   \
-    "@p add.u32 " next ", " next ", " size ";\n"                                                   \
-    "mov.b64 behind, {" next ", " upper "};\n"                                                     \
-    "mov.u32 clock, %%clock;\n"                                                                    \
-    "@p st.global.v2.b32 [behind + -" size "], {clock, " mark "};\n"                               \
-    "}"
-
-DEVICE void trace_mark(struct trace *trace, enum trace_event event, uint32_t argument) {
-    asm volatile(TRACE_MARK_PTX("%0", "%1", "%2", "%3", "%4")
-                 : "+r"(trace->next)
-                 : "r"(trace->upper), "n"(TRACE_BYTES - 1), "n"((int)sizeof(struct trace_record)),
-                   "r"(((uint32_t)event << TRACE_EVENT_SHIFT) + argument));
-}
-
-DEVICE void trace_close(struct trace *trace) {
-    if (trace->next == 0) return;
-    const uint64_t next = (uint64_t)trace->upper << 32 | trace->next;
-    const uint64_t last = next - sizeof(struct trace_record);
-    struct trace_header *header = (struct trace_header *)(last / TRACE_BYTES * TRACE_BYTES);
-    header->marks = last % TRACE_BYTES / sizeof(struct trace_record) + 1 - TRACE_HEADER;
-    header->close_time = trace_time();
-    header->close_clock = trace_clock();
-    header->state |= TRACE_CLOSED;
-}
-
-#else
-
-struct trace {
-    char nothing;
-};
-
-DEVICE struct trace trace_open(struct trace_record *buffer, int role, bool recorder) {
-    const struct trace trace = {0};
-    (void)buffer, (void)role, (void)recorder;
-    return trace;
-}
-
-DEVICE void trace_mark(struct trace *trace, enum trace_event event, int argument) {
-    (void)trace, (void)event, (void)argument;
-}
-
-DEVICE void trace_close(struct trace *trace) { (void)trace; }
-
-#endif
 #endif

@@ -30,6 +30,13 @@ void timeline_add_mark(struct marks *marks, int64_t time, int event, int argumen
     marks->at[marks->count++] = (struct mark){time, (uint16_t)event, argument};
 }
 
+int timeline_count_marks(const struct marks *marks, int event) {
+    int count = 0;
+    for (int i = 0; i < marks->count; ++i)
+        count += marks->at[i].event == event;
+    return count;
+}
+
 const char *timeline_role_name(int role) {
     static const char *const names[TRACE_ROLES] = {
         [TRACE_PRODUCER] = "producer",

@@ -12,6 +12,8 @@ void *timeline_zeroed(size_t count, size_t size);
 void timeline_grow(void **array, int count, int *capacity, size_t size);
 
 void timeline_add_mark(struct marks *marks, int64_t time, int event, int argument);
+/* How many of them are `event`. */
+int timeline_count_marks(const struct marks *marks, int event);
 const char *timeline_role_name(int role);
 
 /* An empty track, the next one from above. Valid until the next one is made. */

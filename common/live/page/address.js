@@ -1,4 +1,4 @@
-/* address.js: what is shown, in the address: #chapter=05_tma_mbarrier&m=128&...&off=kernel.cu:152
+/* address.js: what is shown, in the address: #chapter=05_tma_mbarrier&m=128&...&off=kernel.cu:142
  * version=NAME is an edited kernel, case=ID one of the practice; predict=1 asks before it runs. */
 
 const state = {chapter: "", version: -1, file: "", off: new Set(), case: ""};

@@ -18,8 +18,15 @@ void sim_cue(enum sim_event_kind kind, int64_t argument) {
                                        .end = now,
                                        .cta = thread->cta,
                                        .thread = thread->index,
-                                       .role = thread->index / WARPGROUP,
+                                       .warpgroup = thread->index / WARPGROUP,
                                        .argument = argument});
+}
+
+void sim_turn(enum sim_event_kind kind, enum turn turn, unsigned clears, unsigned sets) {
+    if (!sim_recording()) return;
+    struct sim_thread *thread = sim_thread();
+    if (thread->cues & turn) sim_cue(kind, 0);
+    thread->cues = (thread->cues & ~clears) | sets;
 }
 
 void sim_tile(int number) { sim_cue(SIM_EVENT_CUE_TILE, number); }

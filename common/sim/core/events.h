@@ -5,9 +5,9 @@
 #define SIM_CORE_EVENTS_H
 
 #include "sim/core/threads.h"
+#include "sim/hopper/turns.h"
 
 enum sim_event_kind {
-    SIM_EVENT_MARK,          /* trace(): event, argument */
     SIM_EVENT_TMA_LOAD,      /* begin..end: issue to landed; argument: bytes; offset: destination */
     SIM_EVENT_TMA_STORE,     /* begin..end: issue to complete; offset: source */
     SIM_EVENT_STORE_CROSSES, /* begin..end: a warp's st.global crosses the link */
@@ -35,6 +35,14 @@ enum sim_event_kind {
     SIM_EVENT_CUE_PROMOTED,  /* ends it */
     SIM_EVENT_CUE_STORE,     /* bulk_commit_group() */
     SIM_EVENT_CUE_STORED,    /* bulk_wait_group() */
+    /* Of mma.sync and the CUDA cores, where sim/hopper/turns.h says so. */
+    SIM_EVENT_CUE_COPY,      /* the first cp.async of a group */
+    SIM_EVENT_CUE_BARRIER,   /* begins __syncthreads() */
+    SIM_EVENT_CUE_FREE,      /* ends it */
+    SIM_EVENT_CUE_FRAGMENTS, /* ldmatrix */
+    SIM_EVENT_CUE_MULTIPLY,  /* mma.sync */
+    SIM_EVENT_CUE_RESULT,    /* a sum becomes an element */
+    SIM_EVENT_CUE_ENTER,     /* begins */
     SIM_EVENT_CUE_EXIT,      /* ends */
 };
 
@@ -42,10 +50,9 @@ struct sim_event {
     enum sim_event_kind kind;
     uint64_t begin, end;
     const struct sim_cta *cta;
-    int thread; /* in the CTA, of a load the one that issued it; -1: an async unit */
-    bool link;  /* of a load or a store by the TMA: it crosses the link between two devices */
-    int event;  /* enum trace_event, for SIM_EVENT_MARK */
-    int role;   /* enum trace_role, for SIM_EVENT_MARK */
+    int thread;    /* in the CTA, of a load the one that issued it; -1: an async unit */
+    bool link;     /* of a load or a store by the TMA: it crosses the link between two devices */
+    int warpgroup; /* of a cue */
     int64_t argument;
     size_t offset;
     int by_cta; /* of an event at a barrier: index of the CTA that `thread` belongs to */
@@ -62,6 +69,10 @@ static inline bool sim_recording(void) { return sim_event_hook != NULL; }
 
 /* Reports a cue, if the calling thread is the first of a warpgroup. */
 void sim_cue(enum sim_event_kind kind, int64_t argument);
+
+/* Reports it if the thread's flag `turn` is set (sim/hopper/turns.h). Then clears flags and sets
+ * some. */
+void sim_turn(enum sim_event_kind kind, enum turn turn, unsigned clears, unsigned sets);
 
 /* Counted over a run. A conflict is one extra pass over 32 banks of 4 bytes. The lanes of
  * ld.shared, st.shared and cp.async are put together under SCHEDULE_TIME only, and so are those of

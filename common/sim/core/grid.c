@@ -114,6 +114,7 @@ static inline __attribute__((always_inline)) void call_kernel(int grid) {
 static void thread_main(void *argument) {
     struct sim_thread *thread = argument;
     struct sim_cta *cta = thread->cta;
+    sim_cue(SIM_EVENT_CUE_ENTER, 0);
     call_kernel(cta->launch * sim.devices + cta->device);
     make_exit_calls(&thread->at_exit);
     sim_cue(SIM_EVENT_CUE_EXIT, 0);
@@ -141,6 +142,7 @@ static void begin_thread(struct sim_cta *cta, int index) {
     thread->self.grid_dim = (struct sim_index){(unsigned)launch->grid, 1, 1};
     thread->self.cluster_rank = (unsigned)cta->rank;
     thread->self.file = "kernel";
+    thread->cues = TURNS_AT_FIRST;
     thread->cta = cta;
     thread->index = index;
     thread->lane = index % WARP_SIZE;

@@ -111,6 +111,7 @@ struct sim_thread {
     struct register_watch
         *registers; /* units/registers/watch.c; NULL before its first wgmma.fence */
     struct sim_exit_call *at_exit;
+    unsigned cues; /* enum turn: which calls are some */
 };
 
 /* The thread whose fiber is running; NULL outside of fibers. */

@@ -186,11 +186,13 @@ void sim_cp_async(void *shared, const void *global, int bytes, int valid_bytes) 
 }
 
 void sim_cp_async_16(void *shared, const void *global, int valid_bytes) {
+    sim_turn(SIM_EVENT_CUE_COPY, TURN_COPY, TURN_COPY, 0);
     sim_cp_async(shared, global, 16, valid_bytes);
 }
 
 void sim_cp_async_commit_group(void) {
     struct sim_thread *thread = sim_thread();
+    thread->cues |= TURN_COPY;
     struct cp_async_state *state = state_of(thread);
     close_batch(thread, state);
     if (state->groups == state->group_room) {
@@ -217,6 +219,8 @@ void sim_cp_async_wait_group(int pending) {
     struct sim_thread *thread = sim_thread();
     struct cp_async_state *state = state_of(thread);
     if (pending < 0) sim_fatal("bad-argument", thread, "cp_async_wait_group(%d)", pending);
+    sim_cue(SIM_EVENT_CUE_WAIT, 0);
+    thread->cues &= ~(unsigned)TURN_BARRIER;
     if (state->groups <= pending) return;
     const int done = state->groups - pending;
     const uint32_t epoch = state->group[done - 1];
@@ -235,6 +239,7 @@ void sim_cp_async_wait_group(int pending) {
 
 void sim_cp_async_mbarrier_arrive_noinc(uint64_t *barrier) {
     struct sim_thread *thread = sim_thread();
+    thread->cues |= TURN_COPY;
     struct cp_async_state *state = state_of(thread);
     struct sim_shared_place place = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
     close_batch(thread, state);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hopper/thread.h"
+#include "sim/core/events.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
@@ -36,6 +37,7 @@ static inline bool may_load(const void *pointer, size_t bytes) {
 }
 
 element_t sim_ld_global_element(const element_t *pointer) {
+    sim_thread()->cues |= TURN_RESULT;
     if (!may_load(pointer, sizeof *pointer)) return (element_t){SIM_POISON_16};
     account(TIMING_LD_GLOBAL, pointer, sizeof *pointer);
     return *pointer;

@@ -16,6 +16,7 @@
 #include "hopper/thread.h"
 #include "sim/core/collective.h"
 #include "sim/core/doubt.h"
+#include "sim/core/events.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/core/storage.h"
@@ -273,8 +274,10 @@ static void come(const char *name, struct arrival arrival) {
 }
 
 void sim_sync_threads(void) {
+    sim_turn(SIM_EVENT_CUE_BARRIER, TURN_BARRIER, 0, 0);
     come("__syncthreads",
          (struct arrival){0, sim_thread()->cta->warps * WARP_SIZE, true, !doubtful_rules});
+    sim_turn(SIM_EVENT_CUE_FREE, TURN_BARRIER, TURN_BARRIER, 0);
 }
 
 void named_barrier_thread_exit(const struct sim_thread *thread) {

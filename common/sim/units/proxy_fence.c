@@ -4,6 +4,7 @@
  */
 #include "hopper/tma.h"
 #include "sim/core/doubt.h"
+#include "sim/core/events.h"
 #include "sim/core/run.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/clock.h"
@@ -12,6 +13,7 @@
 
 void sim_fence_proxy_async(void) {
     struct sim_thread *thread = sim_thread();
+    sim_turn(SIM_EVENT_CUE_WAIT, TURN_RESULT, TURN_BARRIER, 0);
     struct sim_cluster *cluster = thread->cta->cluster;
     thread->fence.epoch = thread->epoch;
     thread->fence.acquired = thread->acquired;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "hopper/thread.h"
+#include "sim/core/events.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/core/shared_memory.h"
@@ -62,6 +63,7 @@ void sim_st_shared_b32(void *pointer, uint32_t value) {
 }
 
 void sim_st_shared_b128(void *pointer, struct b128 value) {
+    sim_thread()->cues |= TURN_BARRIER;
     for (int i = 0; i < 4; ++i)
         sim_check_register(value.word[i]);
     memcpy(sim_access_shared(pointer, sizeof value, SIM_WRITE), &value, sizeof value);

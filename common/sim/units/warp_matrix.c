@@ -76,7 +76,10 @@ void sim_ldmatrix(uint32_t *r, const void *row, int matrices, bool transposed) {
     sim_warp_collective("ldmatrix", &o, ldmatrix);
 }
 
-void sim_ldmatrix_x4(uint32_t r[4], const void *row) { sim_ldmatrix(r, row, 4, false); }
+void sim_ldmatrix_x4(uint32_t r[4], const void *row) {
+    sim_turn(SIM_EVENT_CUE_FRAGMENTS, TURN_FRAGMENTS, TURN_FRAGMENTS, TURN_MULTIPLY | TURN_BARRIER);
+    sim_ldmatrix(r, row, 4, false);
+}
 
 static bool stmatrix(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     ++sim_statistics.stmatrix;
@@ -173,6 +176,8 @@ static bool mma(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
 
 void sim_mma_m16n8k16(float d[4], const uint32_t a[4], const uint32_t b[2], int bf16) {
     require_whole_warp("mma.sync");
+    sim_turn(SIM_EVENT_CUE_MULTIPLY, TURN_MULTIPLY, TURN_MULTIPLY,
+             TURN_FRAGMENTS | TURN_BARRIER | TURN_RESULT);
     timing_operands(sim_thread(), d, a, b);
     struct mma o = {d, a, b, bf16};
     sim_warp_collective("mma.sync", &o, mma);

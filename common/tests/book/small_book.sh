@@ -6,7 +6,7 @@ check() { "${command[@]}" "$@"; }
 book() {
     rm -rf "$dir"
     mkdir -p "$dir/01_one" "$dir/docs/results"
-    printf 'int a;\nint b;\n    trace_mark(&trace, 1, 2);\nint c;\n' >"$dir/01_one/kernel.cu"
+    printf 'int a;\nint b;\nint c;\nint d;\n' >"$dir/01_one/kernel.cu"
     cat >"$dir/docs/results/gpu.jsonl" <<'END'
 {"gpu": "GPU", "driver": "1", "toolkit": "2", "date": "today", "command": "run"}
 {"stage": "01_one", "variant": null, "backend": "cuda", "m": 64, "n": 64, "k": 64, "dtype": "bf16", "burst": {"tflops": 100}, "baselines": [{"name": "cublas", "burst": {"tflops": 200}}]}

@@ -1,7 +1,6 @@
 #!/bin/sh
-# halves.sh FOLDER-OF-COMMON: what the headers of hopper/ and blackwell/, and timeline/trace.h, define
-# for nvcc and what their halves in sim/hopper/ and sim/blackwell/ define for a C compiler are the same
-# names.
+# halves.sh FOLDER-OF-COMMON: what the headers of hopper/ and blackwell/ define for nvcc and what their
+# halves in sim/hopper/ and sim/blackwell/ define for a C compiler are the same names.
 set -u
 cd "$1" || exit 2
 failed=0
@@ -13,22 +12,16 @@ names() {
         -e 's/^#define ([a-z_][A-Za-z0-9_]*)\(.*/\1/p' \
         -e "s/^#define ($words)([ (].*|)\$/\1/p" \
         -e 's/^DEVICE [^(]*[ *]([a-z_][A-Za-z0-9_]*)\(.*/\1/p' "$@" |
-        grep -vE '^(sim_|trace_clock$|trace_time$|__|wgmma_descriptor$|tcgen05_instruction$)' | sort -u
+        grep -vE '^(sim_|__|wgmma_descriptor$|tcgen05_instruction$)' | sort -u
 }
-for theirs in hopper/*.h blackwell/*.h timeline/trace.h; do
+for theirs in hopper/*.h blackwell/*.h; do
     ours=sim/$theirs
-    [ "$theirs" = timeline/trace.h ] && ours=sim/hopper/trace.h
     [ -f "$ours" ] || { echo "$theirs has no half, $ours"; failed=1; continue; }
     # The part under __CUDACC__, to where the other half is included.
     work=$(mktemp) || exit 2
-    if [ "$theirs" = timeline/trace.h ]; then
-        sed -n '/^#elif TRACE/,/^#else/p' "$theirs" >"$work"
-        halves='sim/hopper/trace.h'
-    else
-        sed -n '/^#ifdef __CUDACC__$/,/^#include "sim/p' "$theirs" >"$work"
-        halves=$ours
-        [ "$ours" = sim/hopper/thread.h ] && halves="$ours sim/hopper/call.h"
-    fi
+    sed -n '/^#ifdef __CUDACC__$/,/^#include "sim/p' "$theirs" >"$work"
+    halves=$ours
+    [ "$ours" = sim/hopper/thread.h ] && halves="$ours sim/hopper/call.h"
     nvcc_names=$(names "$work")
     # shellcheck disable=SC2086 # a list of files
     c_names=$(names $halves)
@@ -44,8 +37,8 @@ for theirs in hopper/*.h blackwell/*.h timeline/trace.h; do
 done
 for ours in sim/hopper/*.h sim/blackwell/*.h; do
     name=$(basename "$ours")
-    [ "$name" = call.h ] || [ "$name" = memory_calls.h ] || [ -f "${ours#sim/}" ] ||
-        [ -f "timeline/$name" ] ||
+    [ "$name" = call.h ] || [ "$name" = memory_calls.h ] || [ "$name" = turns.h ] ||
+        [ -f "${ours#sim/}" ] ||
         { echo "$ours is the half of nothing"; failed=1; }
 done
 exit "$failed"

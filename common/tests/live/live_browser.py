@@ -111,7 +111,7 @@ def versions(page):
 
 def predict(page):
     """A verdict is asked for, and of a variant whether it takes longer; no result is shown before."""
-    for fragment, right in (("#chapter=05&off=kernel.cu:150&k=512", "accesses that nothing orders"),
+    for fragment, right in (("#chapter=05&off=kernel.cu:140&k=512", "accesses that nothing orders"),
                             ("#chapter=06&version=wait0", "more cycles than")):
         page.goto("about:blank")
         page.goto(f"{PAGE}{fragment}&predict=1")
@@ -126,13 +126,13 @@ def predict(page):
 
 def stepper(page):
     """The barrier that the hazard names, at the time of the hazard, and its stages in memory."""
-    open_at(page, "#chapter=05&off=kernel.cu:150&k=512")
+    open_at(page, "#chapter=05&off=kernel.cu:140&k=512")
     report = page.frame_locator("#report")
     report.locator("#memory-stages .flight").first.wait_for(timeout=60 * SECOND)
     position = report.locator("#barrier-position").inner_text()
     expect(not position.startswith("event 1 of"), f"the stepper is at {position}")
     command = report.locator("#run code").inner_text()
-    expect(command == "build/sim/05_tma_mbarrier --m 128 --n 256 --k 512 # without kernel.cu:150",
+    expect(command == "build/sim/05_tma_mbarrier --m 128 --n 256 --k 512 # without kernel.cu:140",
            command)
     event = lambda: int(report.locator("#barrier-position").inner_text().split()[1])
     report.locator("#step-back").click()  # the keys go on where the button stops

@@ -156,7 +156,7 @@ def check_good(browser, url, phone, dark):
 def check_broken(browser, path):
     check("nothing is beside the screen", not browser.run(BEYOND), browser.run(BEYOND))
     text = browser.run("byId('hazards').innerText")
-    for words in ("missing-proxy-fence-after-read", "kernel.cu:104", "kernel.cu:72", "tma_load(", "ldmatrix",
+    for words in ("missing-proxy-fence-after-read", "kernel.cu:103", "kernel.cu:71", "tma_load(", "ldmatrix",
                   "each reading thread needs fence_proxy_async()"):
         check(f"the hazard says {words}", words in text)
     check("both accesses are in view", browser.run("""(marks => marks.length === 2 &&

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "timeline/trace.h"
+#include "timeline/model.h"
+#include "timeline/tracks.h"
 
 enum {
     LOAD_LATENCY = 900,
@@ -58,8 +59,18 @@ struct run {
 
 static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+/* A mark. TRACE_NONE with argument 1 opens and with 0 closes the role. */
 static void mark(struct run *run, int role, int warp, uint64_t time, int event, int argument) {
-    timeline_mark(run->timeline, run->cta, run->cta, role, warp, time, event, (uint32_t)argument);
+    struct marks *marks = &timeline_cta(run->timeline, run->cta, run->cta)->role[role];
+    if (event != TRACE_NONE) {
+        timeline_add_mark(marks, (int64_t)time, event, argument);
+    } else if (argument) {
+        marks->warp = warp;
+        marks->open = (int64_t)time;
+    } else {
+        marks->close = (int64_t)time;
+        marks->closed = true;
+    }
 }
 
 static void step(struct run *run, uint64_t time, int kind, uint32_t offset, int thread,

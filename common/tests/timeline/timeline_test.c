@@ -345,7 +345,7 @@ static void cue_region(struct trace_header *header, double timer_ahead, double o
     header->close_time = (uint64_t)(END_NS + timer_ahead);
     header->close_clock = (uint64_t)(origin + END_NS * rate);
     header->sm = 3;
-    header->state = TRACE_OPENED | TRACE_CLOSED | TRACE_CUES;
+    header->state = TRACE_OPENED | TRACE_CLOSED;
 }
 
 /* Two GPUs whose clocks and timers differ. A warp of each sends a piece at the same true times, and
@@ -420,7 +420,7 @@ static void check_device(void) {
     check(!timeline_add_device_records(&step, &problem, buffer, trace_buffer_bytes(), 0),
           "an empty buffer is refused", "");
     for (int cta = 0; cta < 2; ++cta) {
-        struct trace_header *header = region_at(buffer, cta, TRACE_THREADS);
+        struct trace_header *header = region_at(buffer, cta, 0);
         struct trace_record *record = (struct trace_record *)header + TRACE_HEADER;
         const int skew = 17 * cta; /* the second reads its timer later within the 32 ns step */
         header->open_time = (START_NS + (unsigned)skew) / 32 * 32;
@@ -432,8 +432,8 @@ static void check_device(void) {
         header->state = 2;
         for (int i = 0; i < MARKS; ++i, record += 2) {
             const double ns = START_NS + 500.0 + 2000.0 * i;
-            record[0] = record_of(ORIGIN[cta] + ns * RATE, TRACE_MMA_BEGIN, i);
-            record[1] = record_of(ORIGIN[cta] + (ns + 300) * RATE, TRACE_MMA_END, i);
+            record[0] = record_of(ORIGIN[cta] + ns * RATE, TRACE_CUE_MULTIPLY, 0);
+            record[1] = record_of(ORIGIN[cta] + (ns + 300) * RATE, TRACE_CUE_WAIT, 0);
         }
     }
     check(timeline_add_device_records(&step, &problem, buffer, trace_buffer_bytes(), 0),
@@ -519,6 +519,77 @@ static void check_other_loads(void) {
     check(loads == K, "the ring has the k-tiles and no piece", detail);
 }
 
+/* Cues of a thread, a cycle each. */
+struct told {
+    struct timeline *timeline;
+    uint64_t time;
+};
+
+static void tell(struct told *told, int event, int times) {
+    for (int i = 0; i < times; ++i)
+        timeline_cue(told->timeline, 0, 0, 0, told->time += 10, event, 5);
+}
+
+/* A kernel such as 05, but with an mbarrier for each operand: a k-tile is announced and waited for
+ * twice; four steps, whose fragments are loaded one step ahead, the first two in one cue; the last
+ * two multiplications are one cue. `whole`: to the end, where the number of k-tiles tells the
+ * steps; else as a full buffer leaves it. */
+static void check_turns(bool whole) {
+    enum { STAGES = 3, STEPS = 4, K = 5 };
+    const struct gemm_kernel step = {.name = whole ? "turns" : "turns cut off",
+                                     .tile_m = 128,
+                                     .tile_n = 128,
+                                     .tile_k = 64,
+                                     .stages = STAGES,
+                                     .cluster = 1};
+    const struct gemm_problem problem = {.m = 128, .n = 128, .k = 64 * K};
+    struct told told = {timeline_begin(&step, &problem), 0};
+    char detail[200];
+    tell(&told, TRACE_CUE_ENTER, 1);
+    tell(&told, TRACE_CUE_TILE, 1);
+    tell(&told, TRACE_CUE_ANNOUNCE, 2 * (STAGES - 1));
+    for (int k_tile = 0; k_tile < K; ++k_tile) {
+        for (int barrier = 0; barrier < 2; ++barrier) {
+            tell(&told, TRACE_CUE_WAIT, 1);
+            tell(&told, TRACE_CUE_PASS, 1);
+        }
+        tell(&told, TRACE_CUE_FRAGMENTS, 1);
+        if (k_tile > 0) tell(&told, TRACE_CUE_MULTIPLY, 1);
+        if (k_tile + STAGES - 1 < K) tell(&told, TRACE_CUE_ANNOUNCE, 2);
+        for (int i = 0; i < STEPS - 1; ++i) {
+            if (k_tile > 0 || i > 0) tell(&told, TRACE_CUE_FRAGMENTS, 1);
+            tell(&told, TRACE_CUE_MULTIPLY, 1);
+        }
+    }
+    if (whole) {
+        tell(&told, TRACE_CUE_RESULT, 1);
+        tell(&told, TRACE_CUE_EXIT, 1);
+    }
+    timeline_end(told.timeline, (double)told.time);
+    const struct marks *marks = &told.timeline->cta[0].role[TRACE_THREADS];
+    int loads = 0, waits = 0, fragments = 0, multiplications = 0;
+    for (int i = 0; i < marks->count; ++i) {
+        const struct mark mark = marks->at[i];
+        const int wanted = mark.event == TRACE_LOAD         ? loads++
+                           : mark.event == TRACE_WAIT_BEGIN ? waits++
+                           : mark.event == TRACE_FRAGMENTS  ? fragments++ / STEPS
+                           : mark.event == TRACE_MMA_BEGIN  ? multiplications++ / STEPS
+                                                            : mark.argument;
+        snprintf(detail, sizeof detail, "%s, event %d: %d instead of %d", step.name, mark.event,
+                 mark.argument, wanted);
+        check(mark.argument == wanted, "a mark has its k-tile", detail);
+    }
+    snprintf(detail, sizeof detail, "%s: %d loads, %d waits, %d loads of fragments, %d steps",
+             step.name, loads, waits, fragments, multiplications);
+    check((!whole || loads == K) && waits == K && fragments == K * STEPS &&
+              multiplications == K * STEPS - 1,
+          "turns are counted", detail);
+    const struct track *threads = timeline_find_track(told.timeline, 0, TRACK_ROLE, TRACE_THREADS);
+    const struct span *last = threads && threads->count ? &threads->at[threads->count - 1] : NULL;
+    check(last && (!whole || (last->kind == SPAN_EPILOGUE && last->tile == 5)),
+          "after the multiplications comes the epilogue of the tile", step.name);
+}
+
 /* The figure of all names the extents of those without a name of their own: of the last. */
 static void check_extents(const char *dir) {
     char path[1024];
@@ -549,6 +620,8 @@ int main(int argc, char **argv) {
     check_early_end(argv[1]);
     check_device();
     check_devices();
+    check_turns(true);
+    check_turns(false);
     check_other_loads();
     check_extents(argv[1]);
     timeline_free_all();

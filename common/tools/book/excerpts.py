@@ -2,14 +2,12 @@
 
     <!-- excerpt: 05_tma_mbarrier/kernel.cu -->
 
-stands in that file, line by line, apart from the marks of the timeline's recorder. Rewriting makes
-of an excerpt whose first and last line still exist what is between them now.
+stands in that file, line by line. Rewriting makes of an excerpt whose first and last line still
+exist what is between them now.
 """
 import re
 
 import pages
-
-MARK = re.compile(r"trace_(mark|open|close)\(")  # a line of the recorder
 
 
 def find_range(source, first, last, count):
@@ -34,7 +32,7 @@ def check_excerpt(book, page, line):
     if text is None:
         book.complain(page, line, f"there is no file '{path}' to take an excerpt from")
         return
-    source = [text for text in pages.split(text) if not MARK.search(text)]
+    source = pages.split(text)
     shown = page.lines[first:end]
     if any(source[i:i + len(shown)] == shown for i in range(len(source))):
         return

@@ -18,7 +18,6 @@ def program(kernel):
 #define DEVICE static
 #define UNROLL
 #define NO_UNROLL
-#define trace_mark(trace, ...) (void)(trace)
 #define load_part(...)
 #define load_stage(...)
 #define cp_async_commit_group()
@@ -31,7 +30,6 @@ struct fragments {{ int set; }};
 struct smem {{ element_t a[STAGES][1], b[STAGES][1]; }};
 struct gemm_args {{ int tiles_k; }};
 struct tile {{ int m, n; }};
-struct trace {{ int none; }};
 static const struct fragments *lowest;
 static void load_fragments(struct fragments *f, const element_t *a, const element_t *b, int step) {{
     (void)a, (void)b;
@@ -48,8 +46,7 @@ int main(void) {{
     static struct smem shared;
     static float acc[WM / 16][WN / 8][4];
     struct gemm_args args = {{{TILES}}};
-    struct trace trace = {{0}};
-    main_loop(&shared, &args, (struct tile){{0, 0}}, acc, true, &trace);
+    main_loop(&shared, &args, (struct tile){{0, 0}}, acc, true);
 }}''')
 
 
