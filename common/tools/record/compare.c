@@ -35,7 +35,7 @@ enum {
     TUNED = 16 /* variants that :tuned times */
 };
 
-struct comparison {
+struct rotation {
     int entry[KERNELS];   /* in the registry */
     bool traced[KERNELS]; /* with the recorder in it */
     struct problem_size shape[SHAPES];
@@ -82,7 +82,7 @@ static void enter(struct line_up *out, int i, const struct gemm_kernel *kernel,
     out->kernel[i] = &out->copy[i];
 }
 
-static bool line_up(const struct comparison *c, struct problem_size size, struct line_up *out) {
+static bool line_up(const struct rotation *c, struct problem_size size, struct line_up *out) {
     out->all = c->kernels;
     for (int i = 0; i < c->kernels; ++i) {
         const bool tuned = i == c->tuned;
@@ -103,7 +103,7 @@ static bool line_up(const struct comparison *c, struct problem_size size, struct
 }
 
 /* Lets :tuned run the fastest of its variants on the first set of operands. */
-static void tune(const struct comparison *c, const struct experiment *e, struct line_up *kernels) {
+static void tune(const struct rotation *c, const struct experiment *e, struct line_up *kernels) {
     struct contender candidates[TUNED];
     const int count = kernels->all - c->kernels;
     if (c->tuned < 0) return;
@@ -118,7 +118,7 @@ static void tune(const struct comparison *c, const struct experiment *e, struct 
 
 /* Gives every problem the recorder's buffer, if any kernel records; the others ignore it. Each
  * launch writes over the records of the one before. False after a message. */
-static bool add_recorder(const struct comparison *c, struct experiment *e, void **memory) {
+static bool add_recorder(const struct rotation *c, struct experiment *e, void **memory) {
     bool wanted = false;
     for (int i = 0; i < c->kernels; ++i)
         wanted |= c->traced[i];
@@ -130,7 +130,7 @@ static bool add_recorder(const struct comparison *c, struct experiment *e, void 
     return true;
 }
 
-static enum exit_code run_shape(const struct comparison *c, const struct backend_info *device,
+static enum exit_code run_shape(const struct rotation *c, const struct backend_info *device,
                                 struct problem_size size) {
     struct line_up kernels;
     struct kernel_result results[KERNELS];
@@ -173,7 +173,7 @@ static enum exit_code run_shape(const struct comparison *c, const struct backend
 /* ---- the command line ---- */
 
 /* One item of --kernels. */
-static bool add_kernels(struct comparison *c, const char *item) {
+static bool add_kernels(struct rotation *c, const char *item) {
     static const char trace[] = "+trace";
     char plain[96], number[32];
     const size_t length = strlen(item), end = length > strlen(trace) ? length - strlen(trace) : 0;
@@ -208,7 +208,7 @@ static bool add_kernels(struct comparison *c, const char *item) {
 }
 
 /* "8192" or "8192x8192x512" */
-static bool add_shape(struct comparison *c, const char *item) {
+static bool add_shape(struct rotation *c, const char *item) {
     struct problem_size size;
     if (c->shapes == SHAPES) return false;
     if (!parse_extents(item, &size.m, &size.n, &size.k)) {
@@ -221,7 +221,7 @@ static bool add_shape(struct comparison *c, const char *item) {
 }
 
 /* The shapes of a seed. */
-static bool add_drawn(struct comparison *c, const char *seed) {
+static bool add_drawn(struct rotation *c, const char *seed) {
     uint64_t whole;
     if (!parse_whole(seed, 0, UINT64_MAX, &whole) || c->shapes + DRAWN_SHAPES > SHAPES)
         return false;
@@ -230,8 +230,8 @@ static bool add_drawn(struct comparison *c, const char *seed) {
     return true;
 }
 
-static bool each_item(struct comparison *c, const char *list,
-                      bool (*add)(struct comparison *, const char *)) {
+static bool each_item(struct rotation *c, const char *list,
+                      bool (*add)(struct rotation *, const char *)) {
     char *items = strdup(list), *rest = items;
     if (!items) abort();
     bool good = true;
@@ -251,7 +251,7 @@ static struct backend_setting *kind_option(const char *name) {
     return NULL;
 }
 
-static bool read_option(struct comparison *c, const char *name, const char *value, const char **csv,
+static bool read_option(struct rotation *c, const char *name, const char *value, const char **csv,
                         const char **baselines) {
     static const char *const modes[] = {"none", "burst", "sustained", "both"};
     static const char *const orders[] = {"random", "listed"}, *const operands[] = {"cold", "warm"};
@@ -293,7 +293,7 @@ static double seconds_now(void) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static enum exit_code run_all(const struct comparison *c, const struct backend_info *device) {
+static enum exit_code run_all(const struct rotation *c, const struct backend_info *device) {
     enum exit_code worst = EXIT_VERIFIED;
     for (int i = 0; i < c->shapes; ++i) {
         const double start = seconds_now();
@@ -308,7 +308,7 @@ static enum exit_code run_all(const struct comparison *c, const struct backend_i
 }
 
 /* Of the kernel that needs the most. */
-static int gpus_needed(const struct comparison *c) {
+static int gpus_needed(const struct rotation *c) {
     int most = 1;
     for (int i = 0; i < c->kernels; ++i) {
         const int needed = gpus_of_entry(&kernel_registry[c->entry[i]]);
@@ -318,7 +318,7 @@ static int gpus_needed(const struct comparison *c) {
 }
 
 int main(int argc, char **argv) {
-    struct comparison c = {.tuned = -1,
+    struct rotation c = {.tuned = -1,
                            .input = INPUT_NORMAL,
                            .type = GEMM_BF16,
                            .timing = {.modes = TIMING_BURST, .seed = 1}};
