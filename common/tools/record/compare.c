@@ -319,9 +319,9 @@ static int gpus_needed(const struct rotation *c) {
 
 int main(int argc, char **argv) {
     struct rotation c = {.tuned = -1,
-                           .input = INPUT_NORMAL,
-                           .type = GEMM_BF16,
-                           .timing = {.modes = TIMING_BURST, .seed = 1}};
+                         .input = INPUT_NORMAL,
+                         .type = GEMM_BF16,
+                         .timing = {.modes = TIMING_BURST, .seed = 1}};
     const char *csv_path = NULL, *baselines = "libraries";
     message_open(argv[0]);
     if (!streams_begin()) return EXIT_USAGE;
