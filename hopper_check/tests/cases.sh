@@ -329,6 +329,30 @@ half() {
 half 0 clean 'bar.warp.sync 3;'
 half 4 data-race ''
 
+# ---- lanes that have ended: which instructions wait for those that are left ----
+left() {
+    try "$1" "$2" "$warp $4" "
+        setp.gt.u32 %p1, %r0, 7;
+        @%p1 ret;
+        $3"
+}
+for mask in 0xffffffff 0xffff; do
+    left 0 clean "
+        shfl.sync.idx.b32 %r3, %r0, 7, 31, $mask;
+        is u32 %r3 7
+        vote.sync.ballot.b32 %r3, 1, $mask;
+        is b32 %r3 0xff
+        redux.sync.add.u32 %r3, %r0, $mask;
+        is u32 %r3 28
+        match.all.sync.b32 %r3|%p2, %r1, $mask;
+        is b32 %r3 0xff
+        @!%p2 trap;
+        bar.warp.sync $mask;" ''
+    left 4 'reads from lane 8' "shfl.sync.idx.b32 %r3, %r0, 8, 31, $mask;" ''
+    left 4 diverged-warp "elect.sync %r3|%p3, $mask;" ''
+    left 4 barrier-after-exit "bar.warp.sync $mask;" '--doubtful on'
+done
+
 # ---- barriers with a value, time, hints ----
 try 0 clean "$two" '
     setp.lt.u32 %p1, %r0, 40;

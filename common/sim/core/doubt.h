@@ -16,7 +16,7 @@ enum doubtful_rule {
     DOUBT_PROXY_FENCE,        /* of shared memory: the thread that accessed executes the fence */
     DOUBT_MISALIGNED_SWIZZLE, /* a swizzled box begins where its pattern does */
     DOUBT_LOST_UPDATE,        /* a strong store and an addition to one word are ordered */
-    DOUBT_BARRIER_AFTER_EXIT, /* __syncthreads() counts threads that have ended */
+    DOUBT_BARRIER_AFTER_EXIT, /* __syncthreads(), __syncwarp() count threads that have ended */
     DOUBT_EXIT_RELEASES,      /* a thread that ends releases nothing at the cluster's barrier */
     DOUBT_UNCHANGED_REGISTER, /* a write of a register that leaves its value is a write */
     DOUBT_ONE_INSTRUCTION,    /* lanes that write one word by one instruction race */

@@ -116,6 +116,35 @@ KERNEL(128, 1) some_wait_elsewhere(KERNEL_ARGS args) {
         __syncthreads();
 }
 
+/* ---- lanes of those who are left ---- */
+
+static int misread;
+
+KERNEL(32, 1) lanes_have_ended(KERNEL_ARGS args) {
+    (void)args;
+    if (me() >= 16) return;
+    __syncwarp();
+}
+
+KERNEL(32, 1) lanes_are_elsewhere(KERNEL_ARGS args) {
+    (void)args;
+    if (me() >= 16)
+        elect_one();
+    else
+        __syncwarp();
+}
+
+/* Half of the lanes end, and lane i reads from lane i + 1. */
+#define SHUFFLE(name, lanes)                                                                       \
+    KERNEL(32, 1) name(KERNEL_ARGS args) {                                                         \
+        (void)args;                                                                                \
+        if (me() >= 16) return;                                                                    \
+        const int from = (me() + 1) % (lanes);                                                     \
+        misread += __shfl_sync(0xffffffffu, 100 + me(), from) != 100 + from;                       \
+    }
+SHUFFLE(those_left_shuffle, 16)
+SHUFFLE(one_reads_from_the_ended, 32)
+
 /* ---- an end that others come after ---- */
 
 /* The warp that arrives ends, and the others meet. */
@@ -337,6 +366,11 @@ int main(void) {
     beyond_doubt(LAUNCH(ordinary_store_and_add, 64, 1), "data-race");
     in_doubt(LAUNCH(some_have_ended, 128, 1), "deadlock", DOUBT_BARRIER_AFTER_EXIT);
     beyond_doubt(LAUNCH(some_wait_elsewhere, 128, 1), "deadlock");
+    in_doubt(LAUNCH(lanes_have_ended, 32, 1), "diverged-warp", DOUBT_BARRIER_AFTER_EXIT);
+    beyond_doubt(LAUNCH(lanes_are_elsewhere, 32, 1), "diverged-warp");
+    beyond_doubt(LAUNCH(those_left_shuffle, 32, 1), NULL);
+    EXPECT(!misread, "%d lanes of a shuffle among those left read something else", misread);
+    beyond_doubt(LAUNCH(one_reads_from_the_ended, 32, 1), "diverged-warp");
     in_doubt(LAUNCH(others_meet, 64, 2), "exit-before-remote-arrival", DOUBT_EXIT_RELEASES);
     beyond_doubt(LAUNCH(nobody_meets, 64, 2), "exit-before-remote-arrival|cta-exited");
 #if READS_SEEN
