@@ -233,6 +233,17 @@ try 0 clean "$pair" "$(initialized 1)
     is u32 %r5 %r3
     $sync"
 
+# A store that its thread does not wait for before it ends.
+unwaited() {
+    try "$1" "$2" "$one $3" '
+        st.shared.v4.u32 [%r1], {1, 2, 3, 4};
+        fence.proxy.async;
+        cp.async.bulk.global.shared::cta.bulk_group [%d0], [%r1], 16;
+        cp.async.bulk.commit_group;'
+}
+unwaited 0 clean ''
+unwaited 4 store-read-before-exit '--doubtful on'
+
 # st.async, waited for or not.
 send() {
     try "$1" "$2" "$pair" "$(initialized 1)

@@ -21,6 +21,7 @@ enum doubtful_rule {
     DOUBT_UNCHANGED_REGISTER, /* a write of a register that leaves its value is a write */
     DOUBT_ONE_INSTRUCTION,    /* lanes that write one word by one instruction race */
     DOUBT_INIT_FENCE,         /* the TMA and peers see an initialization after its fence only */
+    DOUBT_STORE_BEFORE_EXIT,  /* a thread waits for its TMA stores to be read before it ends */
     /* on demand: */
     DOUBT_TENSOR_FENCE,       /* an order by release and acquire needs tcgen05.fence, too */
     DOUBT_TENSOR_LANE,        /* the address of tcgen05.ld has the warp's own lanes */

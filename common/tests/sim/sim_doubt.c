@@ -232,6 +232,23 @@ KERNEL(64, 1) tma_signals(KERNEL_ARGS args) {
 PEER_ARRIVES(peer_arrives, cluster_sync())
 PEER_ARRIVES(peer_arrives_unreleased, cluster_sync_relaxed())
 
+/* ---- a store that its thread does not wait for ---- */
+
+#define STORE_AND_END(name, commit, reuse)                                                         \
+    KERNEL(64, 1) name(KERNEL_ARGS args) {                                                         \
+        SHARED_MEMORY(struct doubt_smem);                                                          \
+        st_shared_b128(&shared->tile[0][8 * me()], some_chunk);                                    \
+        fence_proxy_async();                                                                       \
+        __syncthreads();                                                                           \
+        if (me() == 0) tma_store(&args.map_d, 0, 0, shared->tile[0]);                              \
+        if (me() == 0) commit;                                                                     \
+        reuse;                                                                                     \
+    }
+STORE_AND_END(store_and_end, bulk_commit_group(), )
+STORE_AND_END(store_uncommitted_and_end, (void)0, )
+STORE_AND_END(reused_by_others, bulk_commit_group(), __syncthreads();
+              if (me() == 32) st_shared_b128(shared->tile[0], some_chunk))
+
 /* ---- tensor memory ---- */
 
 enum { COLUMNS = 32, ISSUER = 128 };
@@ -385,6 +402,11 @@ int main(void) {
     in_doubt(LAUNCH(tma_signals, 64, 1), "missing-fence-mbarrier-init", DOUBT_INIT_FENCE);
     in_doubt(LAUNCH(peer_arrives, 64, 2), "missing-fence-mbarrier-init", DOUBT_INIT_FENCE);
     beyond_doubt(LAUNCH(peer_arrives_unreleased, 64, 2), "missing-fence-mbarrier-init");
+    in_doubt(LAUNCH(store_and_end, 64, 1), "unwaited-store", DOUBT_STORE_BEFORE_EXIT);
+    in_doubt(LAUNCH(store_uncommitted_and_end, 64, 1), "uncommitted-store",
+             DOUBT_STORE_BEFORE_EXIT);
+    const struct test_launch reused = {reused_by_others, 1, 1, 64, sizeof(struct doubt_smem)};
+    run("reused_by_others", &reused, OFF, "overwritten-while-read", NULL);
 #define TENSOR(kernel)                                                                             \
 #kernel, (struct test_launch){kernel, 1, 1, ISSUER + 32, sizeof(struct tensor_smem) }
     test_machine = MACHINE_BLACKWELL;
