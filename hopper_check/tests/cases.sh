@@ -244,6 +244,43 @@ unwaited() {
 unwaited 0 clean ''
 unwaited 4 store-read-before-exit '--doubtful on'
 
+# ---- writes without order: of the same bytes, and of others ----
+both() {
+    try "$1" "$2" "$two $3" "
+        and.b32 %r3, %r0, 31;
+        setp.eq.u32 %p1, %r3, 0;
+        mov.u32 %r4, $4;
+        @%p1 st.$5.v2.u32 [$6], {1, %r4};
+        bar.sync 0;
+        ld.$5.u32 %r3, [$6];
+        is u32 %r3 1"
+}
+for place in 'shared %r1' 'shared::cta %r1' 'global %d0'; do
+    # shellcheck disable=SC2086 # two words
+    set -- $place
+    both 0 clean '' 7 "$1" "$2"
+    both 4 equal-values '--doubtful on' 7 "$1" "$2"
+    both 4 'not ordered after the write' '' %r0 "$1" "$2"
+done
+# The same store of the TMA by two threads, or one that brings something else.
+twice() {
+    try "$1" "$2" "$two $3" "
+        mad.lo.u32 %r3, %r0, 4, %r1;
+        st.shared.u32 [%r3], $4;
+        fence.proxy.async;
+        bar.sync 0;
+        and.b32 %r3, %r0, 31;
+        setp.eq.u32 %p1, %r3, 0;
+        and.b32 %r3, %r0, 32;
+        mad.lo.u32 %r3, %r3, 4, %r1;
+        @%p1 cp.async.bulk.global.shared::cta.bulk_group [%d0], [%r3], 128;
+        @%p1 cp.async.bulk.commit_group;
+        @%p1 cp.async.bulk.wait_group 0;"
+}
+twice 0 clean '' 5
+twice 4 equal-values '--doubtful on' 5
+twice 4 'not ordered after the write by TMA store' '' %r0
+
 # st.async, waited for or not.
 send() {
     try "$1" "$2" "$pair" "$(initialized 1)
