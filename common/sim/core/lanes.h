@@ -8,8 +8,8 @@
 
 /* Like sim_warp_collective(), which it is for a mask of all lanes there are. Others gather, each
  * mask for itself; operand[lane] of lanes that the mask leaves out is NULL. execute() must not
- * block. Ends the launch where a lane names others and not itself, or, unless such lanes are left out,
- * names one that has ended. */
+ * block. Ends the launch where a lane names others and not itself, or, unless they are left out,
+ * one that has ended. */
 void sim_lanes_collective(enum sim_ended ended, const char *name, uint32_t mask, void *operand,
                           sim_warp_execute *execute);
 /* `lane` is about to read a register of `from`, which has not come: ends the launch if it was ever

@@ -13,7 +13,7 @@
 
 /* Of the CTA's own shared memory: where the bytes lie. Ends the launch if they do not lie in it. */
 unsigned char *sim_access_shared(const void *pointer, size_t bytes, enum sim_access access);
-/* A store of bytes that are known, which are written here: two of the same bytes may be in doubt. */
+/* A store of bytes that are known, and written here: two of the same bytes may be in doubt. */
 void sim_store_shared(void *pointer, const void *value, size_t bytes);
 /* Of global memory. False: the access is outside of it, which has been reported; leave it out. */
 bool sim_access_global(const void *pointer, size_t bytes, enum sim_access access);
