@@ -287,7 +287,6 @@ static void store(struct sim_shared_place place, const struct tma_map *use, int 
     store->write.after = &store->read;
     fill_box(store);
     if (store->writable) note_written(store);
-    link_newest(store);
     tma_box_stored_pieces(&f, place, row, column, note_read, bulk);
     tma_map_note_read(use, bulk->slot, bulk->committed + 1);
     sim_hazard_context(NULL, NULL);
@@ -301,6 +300,7 @@ static void store(struct sim_shared_place place, const struct tma_map *use, int 
     sim_statistics.tma_store_bytes += bytes;
     const uint64_t end = time_tma_store_complete(thread->cta, home, store->busy.end, bytes);
     report_store(store, thread, end, home);
+    link_newest(store);
     sim_job_start(&store->read, store->busy.end);
     sim_job_start(&store->write, end);
     sim_advance(TMA_THREAD_CYCLES);
