@@ -36,6 +36,7 @@ static bool too_weak(const struct sim_thread *thread, int slot, uint32_t epoch, 
 static void launch_begins(void) {
     shadow_too_weak = too_weak;
     shadow_uncommitted = tma_store_uncommitted;
+    global_under_way = tma_store_under_way;
     release_launch_begins();
     launch_order_begins();
     global_shadow_launch_begins();

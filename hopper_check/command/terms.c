@@ -14,8 +14,7 @@ static const struct {
     {"barrier-shared", "PTX ISA, bar, barrier"},
     {"cluster-barrier", "PTX ISA, barrier.cluster"},
     {"cta-exited", "CUDA programming guide, Distributed Shared Memory"},
-    {"data-race", "PTX ISA, Memory Consistency Model: Causality Order"},
-    {"diverged-warp", "PTX ISA, Instruction Operands: membermask; .sync, .aligned"},
+    {"data-race", "PTX ISA, Memory Consistency Model: Conflict and Data-races"},
     {"diverged-warpgroup", "PTX ISA, wgmma: .aligned"},
     {"early-access", "PTX ISA, griddepcontrol"},
     {"exit-before-remote-arrival", "CUDA programming guide, Distributed Shared Memory"},
@@ -41,9 +40,7 @@ static const struct {
     {"tensor-map-in-use", "PTX ISA, fence: .proxy.tensormap"},
     {"tensor-map-not-acquired", "PTX ISA, fence: .proxy.tensormap"},
     {"tx-count", "PTX ISA, mbarrier: Tracking asynchronous operations"},
-    {"uncommitted-store", "PTX ISA, cp.async.bulk.commit_group"},
     {"unwaited-copy", "PTX ISA, cp.async.bulk.wait_group"},
-    {"unwaited-store", "PTX ISA, cp.async.bulk.wait_group"},
     {"unwaited-wgmma", "PTX ISA, wgmma.wait_group"},
 };
 

@@ -12,7 +12,7 @@
 #include "sim/units/strong.h"
 
 enum { OPTION_BYTES, OPTION_SIGNED, OPTION_SCOPE, OPTION_SEMANTICS, OPTION_SPACE };
-enum { GENERIC = -1 };
+enum { GENERIC = -1, MOST_BYTES = 64 /* of an access */ };
 
 /* ---- values ---- */
 
@@ -89,28 +89,35 @@ static void st_own(const struct operation *op, struct frame *frame) {
 
 /* ---- shared memory ---- */
 
-static unsigned char *shared_at(const struct operation *op, const struct frame *frame,
-                                enum sim_access access) {
+static void ld_shared(const struct operation *op, struct frame *frame) {
     const uint64_t at = address(op, frame, 0, op->offset);
+    const size_t bytes = size_of(op);
     unsigned rank;
     void *const own = shared_pointer(at, &rank);
-    if (rank == sim_self->cluster_rank) return sim_access_shared(own, size_of(op), access);
-    return sim_access_cluster(window_place(at, size_of(op), size_of(op)), size_of(op), access);
-}
-
-static void ld_shared(const struct operation *op, struct frame *frame) {
-    get(op, frame, shared_at(op, frame, SIM_READ));
+    get(op, frame,
+        rank == sim_self->cluster_rank
+            ? sim_access_shared(own, bytes, SIM_READ)
+            : sim_access_cluster(window_place(at, bytes, bytes), bytes, SIM_READ));
 }
 
 static void st_shared(const struct operation *op, struct frame *frame) {
+    unsigned char value[MOST_BYTES];
+    const uint64_t at = address(op, frame, 0, op->offset);
+    const size_t bytes = size_of(op);
+    unsigned rank;
     check_stored(op, frame);
-    put(op, frame, shared_at(op, frame, SIM_WRITE));
+    put(op, frame, value);
+    void *const own = shared_pointer(at, &rank);
+    if (rank == sim_self->cluster_rank)
+        sim_store_shared(own, value, bytes);
+    else
+        sim_store_cluster(window_place(at, bytes, bytes), value, bytes);
 }
 
 /* ---- global memory: what lies outside reads as a pattern, and is not written ---- */
 
 static void ld_global(const struct operation *op, struct frame *frame) {
-    unsigned char poison[64];
+    unsigned char poison[MOST_BYTES];
     void *const from = (void *)(uintptr_t)address(op, frame, 0, op->offset);
     const bool inside = sim_access_global(from, size_of(op), SIM_READ);
     if (!inside) sim_poison(poison, sizeof poison);
@@ -118,9 +125,11 @@ static void ld_global(const struct operation *op, struct frame *frame) {
 }
 
 static void st_global(const struct operation *op, struct frame *frame) {
+    unsigned char value[MOST_BYTES];
     void *const to = (void *)(uintptr_t)address(op, frame, 0, op->offset);
     check_stored(op, frame);
-    if (sim_access_global(to, size_of(op), SIM_WRITE)) put(op, frame, to);
+    put(op, frame, value);
+    sim_store_global(to, value, size_of(op));
 }
 
 /* ---- generic addresses ---- */
@@ -144,8 +153,10 @@ static void st_generic(const struct operation *op, struct frame *frame) {
     } else if (t.kind == TARGET_GLOBAL) {
         st_global(op, frame);
     } else {
+        unsigned char value[MOST_BYTES];
         check_stored(op, frame);
-        put(op, frame, sim_access_cluster(t.place, size_of(op), SIM_WRITE));
+        put(op, frame, value);
+        sim_store_cluster(t.place, value, size_of(op));
     }
 }
 
@@ -167,7 +178,7 @@ static void next_element(struct target *t, size_t bytes) {
 }
 
 static void ld_strong(const struct operation *op, struct frame *frame) {
-    unsigned char values[64];
+    unsigned char values[MOST_BYTES];
     struct target t;
     struct strong_access how;
     if (!strong_at(op, frame, &t, &how)) {
@@ -180,7 +191,7 @@ static void ld_strong(const struct operation *op, struct frame *frame) {
 }
 
 static void st_strong(const struct operation *op, struct frame *frame) {
-    unsigned char values[64];
+    unsigned char values[MOST_BYTES];
     struct target t;
     struct strong_access how;
     check_stored(op, frame);

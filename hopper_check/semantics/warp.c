@@ -16,16 +16,16 @@ enum { AT_PREDICATE = 5 };
 enum shuffle_mode { UP, DOWN, BUTTERFLY, INDEX };
 
 struct shuffle {
-    uint32_t value, result;
+    uint32_t mask, value, result;
     int from;
 };
 
 /* A lane that the mask leaves out has no value to give: the reader keeps its own. */
 static bool exchange(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
-    (void)warp;
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
         struct shuffle *const s = operand[lane];
         const struct shuffle *const from = s ? operand[s->from] : NULL;
+        if (s && !from && s->mask >> s->from & 1) sim_lanes_check_source(warp, lane, s->from);
         if (s) s->result = from ? from->value : s->value;
     }
     return true;
@@ -62,8 +62,8 @@ static void shfl(const struct operation *op, struct frame *frame) {
     if ((mask & sim_thread()->warp->lanes) == sim_thread()->warp->lanes) {
         VALUE(reg_u32, 0) = (uint32_t)sim_shuffle(UINT32_MAX, (int)VALUE(reg_u32, 1), from);
     } else {
-        struct shuffle s = {VALUE(reg_u32, 1), 0, from};
-        sim_lanes_collective("shfl.sync", mask, &s, exchange);
+        struct shuffle s = {mask, VALUE(reg_u32, 1), 0, from};
+        sim_lanes_collective(ENDED_LEFT_OUT, "shfl.sync", mask, &s, exchange);
         VALUE(reg_u32, 0) = s.result;
     }
     if (op->option[OPTION_PREDICATE]) VALUE(reg_u32, AT_PREDICATE) = inside;
@@ -143,7 +143,7 @@ enum { OPTION_HOW, OPTION_NEGATED };
 static void run_reduction(const struct operation *op, struct frame *frame) {
     struct contribution c = {(enum reduction)op->option[OPTION_HOW],
                              VALUE(reg_u32, 1) ^ (uint32_t)op->option[OPTION_NEGATED], 0};
-    sim_lanes_collective(op->option[OPTION_HOW] < ADD ? "vote.sync" : "redux.sync",
+    sim_lanes_collective(ENDED_LEFT_OUT, op->option[OPTION_HOW] < ADD ? "vote.sync" : "redux.sync",
                          VALUE(reg_u32, 2), &c, reduce);
     VALUE(reg_u32, 0) = c.result;
 }
@@ -194,26 +194,29 @@ enum { OPTION_ALL, OPTION_WIDE, OPTION_WITH_PREDICATE };
 struct match {
     uint64_t value;
     uint32_t same;
+    bool all;
 };
 
 static bool compare(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     (void)warp;
+    uint32_t present = 0;
+    for (int lane = 0; lane < WARP_SIZE; ++lane)
+        present |= (uint32_t)(operand[lane] != NULL) << lane;
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
         struct match *const m = operand[lane];
         for (int other = 0; m && other < WARP_SIZE; ++other)
             if (operand[other] && ((const struct match *)operand[other])->value == m->value)
                 m->same |= 1u << other;
+        if (m) m->all = m->same == present;
     }
     return true;
 }
 
 static void run_match(const struct operation *op, struct frame *frame) {
-    const uint32_t mask = VALUE(reg_u32, 2);
-    struct match m = {op->option[OPTION_WIDE] ? VALUE(reg_u64, 1) : VALUE(reg_u32, 1), 0};
-    sim_lanes_collective("match.sync", mask, &m, compare);
-    const bool all = m.same == (mask & sim_thread()->warp->lanes);
-    VALUE(reg_u32, 0) = op->option[OPTION_ALL] && !all ? 0 : m.same;
-    if (op->option[OPTION_WITH_PREDICATE]) VALUE(reg_u32, 3) = all;
+    struct match m = {.value = op->option[OPTION_WIDE] ? VALUE(reg_u64, 1) : VALUE(reg_u32, 1)};
+    sim_lanes_collective(ENDED_LEFT_OUT, "match.sync", VALUE(reg_u32, 2), &m, compare);
+    VALUE(reg_u32, 0) = op->option[OPTION_ALL] && !m.all ? 0 : m.same;
+    if (op->option[OPTION_WITH_PREDICATE]) VALUE(reg_u32, 3) = m.all;
 }
 
 static void decode_match(struct decoder *d) {
@@ -249,7 +252,7 @@ static void elect(const struct operation *op, struct frame *frame) {
     const uint32_t mask = VALUE(reg_u32, 2) & thread->warp->lanes;
     int lane;
     if (mask != thread->warp->lanes) {
-        sim_lanes_collective("elect.sync", mask, frame, meet);
+        sim_lanes_collective(ENDED_MISSING, "elect.sync", mask, frame, meet);
         lane = __builtin_ctz(mask);
     } else {
         (void)sim_elect_one();

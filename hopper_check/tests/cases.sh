@@ -363,6 +363,53 @@ into() {
 }
 into 0 clean %r4
 into 5 'in another CTA than what it brings' %r1
+# A store that its thread does not wait for before it ends.
+unwaited() {
+    try "$1" "$2" "$one $3" '
+        st.shared.v4.u32 [%r1], {1, 2, 3, 4};
+        fence.proxy.async;
+        cp.async.bulk.global.shared::cta.bulk_group [%d0], [%r1], 16;
+        cp.async.bulk.commit_group;'
+}
+unwaited 0 clean ''
+unwaited 4 store-read-before-exit '--doubtful on'
+
+# ---- writes without order: of the same bytes, and of others ----
+both() {
+    try "$1" "$2" "$two $3" "
+        and.b32 %r3, %r0, 31;
+        setp.eq.u32 %p1, %r3, 0;
+        mov.u32 %r4, $4;
+        @%p1 st.$5.v2.u32 [$6], {1, %r4};
+        bar.sync 0;
+        ld.$5.u32 %r3, [$6];
+        is u32 %r3 1"
+}
+for place in 'shared %r1' 'shared::cta %r1' 'global %d0'; do
+    # shellcheck disable=SC2086 # two words
+    set -- $place
+    both 0 clean '' 7 "$1" "$2"
+    both 4 equal-values '--doubtful on' 7 "$1" "$2"
+    both 4 'not ordered after the write' '' %r0 "$1" "$2"
+done
+# The same store of the TMA by two threads, or one that brings something else.
+twice() {
+    try "$1" "$2" "$two $3" "
+        mad.lo.u32 %r3, %r0, 4, %r1;
+        st.shared.u32 [%r3], $4;
+        fence.proxy.async;
+        bar.sync 0;
+        and.b32 %r3, %r0, 31;
+        setp.eq.u32 %p1, %r3, 0;
+        and.b32 %r3, %r0, 32;
+        mad.lo.u32 %r3, %r3, 4, %r1;
+        @%p1 cp.async.bulk.global.shared::cta.bulk_group [%d0], [%r3], 128;
+        @%p1 cp.async.bulk.commit_group;
+        @%p1 cp.async.bulk.wait_group 0;"
+}
+twice 0 clean '' 5
+twice 4 equal-values '--doubtful on' 5
+twice 4 'not ordered after the write by TMA store' '' %r0
 
 # st.async, waited for or not.
 send() {
@@ -572,6 +619,30 @@ half() {
 }
 half 0 clean 'bar.warp.sync 3;'
 half 4 data-race ''
+
+# ---- lanes that have ended: which instructions wait for those that are left ----
+left() {
+    try "$1" "$2" "$warp $4" "
+        setp.gt.u32 %p1, %r0, 7;
+        @%p1 ret;
+        $3"
+}
+for mask in 0xffffffff 0xffff; do
+    left 0 clean "
+        shfl.sync.idx.b32 %r3, %r0, 7, 31, $mask;
+        is u32 %r3 7
+        vote.sync.ballot.b32 %r3, 1, $mask;
+        is b32 %r3 0xff
+        redux.sync.add.u32 %r3, %r0, $mask;
+        is u32 %r3 28
+        match.all.sync.b32 %r3|%p2, %r1, $mask;
+        is b32 %r3 0xff
+        @!%p2 trap;
+        bar.warp.sync $mask;" ''
+    left 4 'reads from lane 8' "shfl.sync.idx.b32 %r3, %r0, 8, 31, $mask;" ''
+    left 4 diverged-warp "elect.sync %r3|%p3, $mask;" ''
+    left 4 barrier-after-exit "bar.warp.sync $mask;" '--doubtful on'
+done
 
 # ---- barriers with a value, time, hints ----
 try 0 clean "$two" '

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 
+#include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/hooks.h"
 #include "sim/core/run.h"
@@ -55,8 +56,17 @@ static void diverged(struct sim_warp *warp, const char *name) {
               source_name(warp->collective_file), warp->collective_line, warp->collective);
 }
 
+bool collective_leaves_out(enum sim_ended ended) {
+    return ended == ENDED_LEFT_OUT || (ended == ENDED_IN_DOUBT && !doubtful_rules);
+}
+
+void collective_in_doubt(enum sim_ended ended) {
+    if (ended == ENDED_IN_DOUBT) doubt_in_next_report(DOUBT_BARRIER_AFTER_EXIT);
+}
+
 /* The lane gathers; true in the lane that completes the warp, which executes. */
-static bool gather(struct sim_thread *thread, const char *name, void *operand) {
+static bool gather(struct sim_thread *thread, const char *name, void *operand, enum sim_ended ended,
+                   sim_warp_execute *execute) {
     struct sim_warp *warp = thread->warp;
     const char *file = thread->self.file;
     const int line = thread->self.line;
@@ -64,20 +74,23 @@ static bool gather(struct sim_thread *thread, const char *name, void *operand) {
         warp->collective = name;
         warp->collective_file = file;
         warp->collective_line = line;
+        warp->collective_ended = ended;
+        warp->collective_execute = execute;
     } else if (warp->collective != name || warp->collective_line != line ||
                warp->collective_file != file) {
         diverged(warp, name);
     }
     warp->arrived |= 1u << thread->lane;
     warp->operand[thread->lane] = operand;
-    if (warp->exited) {
+    if (warp->exited && !collective_leaves_out(ended)) {
         char lanes[48];
+        collective_in_doubt(ended);
         sim_fatal("diverged-warp", thread,
                   "at %s, but %s gone: the kernel has returned there.\n"
                   "    All 32 lanes of a warp have to execute the same %s.",
                   name, lanes_text(warp->exited, lanes, sizeof lanes), name);
     }
-    return warp->arrived == warp->lanes;
+    return (warp->arrived | warp->exited) == warp->lanes;
 }
 
 void sim_warp_wake(struct sim_warp *warp, uint64_t time) { sim_wake_all(&warp->waiters, time); }
@@ -106,10 +119,11 @@ static void finish(struct sim_warp *warp, bool done) {
     }
 }
 
-void sim_warp_collective(const char *name, void *operand, sim_warp_execute *execute) {
+void sim_warp_collective_of(enum sim_ended ended, const char *name, void *operand,
+                            sim_warp_execute *execute) {
     struct sim_thread *thread = sim_thread();
     struct sim_warp *warp = thread->warp;
-    if (!gather(thread, name, operand)) {
+    if (!gather(thread, name, operand, ended, execute)) {
         sim_block(&warp->waiters, &wait_for_warp, warp);
         return;
     }
@@ -117,6 +131,10 @@ void sim_warp_collective(const char *name, void *operand, sim_warp_execute *exec
     warp->arrived = 0;
     warp->collective = NULL;
     finish(warp, execute(warp, warp->operand));
+}
+
+void sim_warp_collective(const char *name, void *operand, sim_warp_execute *execute) {
+    sim_warp_collective_of(ENDED_MISSING, name, operand, execute);
 }
 
 /* ---- warpgroups ---- */
@@ -194,7 +212,7 @@ static bool gather_warps(struct sim_warp *warp, void *const operand[WARP_SIZE]) 
 void sim_warpgroup_collective(const char *name, void *operand, sim_warpgroup_execute *execute) {
     struct sim_thread *thread = sim_thread();
     struct sim_warp *warp = thread->warp;
-    if (!gather(thread, name, operand)) {
+    if (!gather(thread, name, operand, ENDED_MISSING, NULL)) {
         sim_block(&warp->waiters, &wait_for_warp, warp);
         return;
     }
@@ -209,8 +227,20 @@ void sim_warpgroup_collective(const char *name, void *operand, sim_warpgroup_exe
 
 void collective_thread_exit(struct sim_thread *thread) {
     struct sim_warp *warp = thread->warp;
+    warp->operand[thread->lane] = NULL;
     if (!warp->arrived) return;
+    const enum sim_ended ended = (enum sim_ended)warp->collective_ended;
+    if (collective_leaves_out(ended)) {
+        if ((warp->arrived | warp->exited | 1u << thread->lane) != warp->lanes) return;
+        sim_drain(warp);
+        warp->arrived = 0;
+        warp->collective = NULL;
+        (void)warp->collective_execute(warp, warp->operand);
+        finish(warp, true);
+        return;
+    }
     char lanes[48];
+    collective_in_doubt(ended);
     sim_fatal("diverged-warp", thread,
               "ends while %s at %s, %s:%d.\n"
               "    All 32 lanes of a warp have to execute the same %s.",

@@ -16,13 +16,15 @@ enum doubtful_rule {
     DOUBT_PROXY_FENCE,        /* of shared memory: the thread that accessed executes the fence */
     DOUBT_MISALIGNED_SWIZZLE, /* a swizzled box begins where its pattern does */
     DOUBT_LOST_UPDATE,        /* a strong store and an addition to one word are ordered */
-    DOUBT_BARRIER_AFTER_EXIT, /* __syncthreads() counts threads that have ended */
+    DOUBT_BARRIER_AFTER_EXIT, /* __syncthreads(), __syncwarp() count threads that have ended */
     DOUBT_OWN_ARRIVAL,   /* a warp does not wait at a named barrier where it has just arrived */
     DOUBT_EXIT_RELEASES, /* a thread that ends releases nothing at the cluster's barrier */
     DOUBT_UNCHANGED_REGISTER, /* a write of a register that leaves its value is a write */
     DOUBT_UNREAD_WORD,        /* a word is read, unwritten, that then is for nobody */
     DOUBT_ONE_INSTRUCTION,    /* lanes that write one word by one instruction race */
     DOUBT_INIT_FENCE,         /* the TMA and peers see an initialization after its fence only */
+    DOUBT_STORE_BEFORE_EXIT,  /* a thread waits for its TMA stores to be read before it ends */
+    DOUBT_EQUAL_VALUES,       /* writes of the same bytes to one place are ordered */
     /* on demand: */
     DOUBT_TENSOR_FENCE,       /* an order by release and acquire needs tcgen05.fence, too */
     DOUBT_TENSOR_LANE,        /* the address of tcgen05.ld has the warp's own lanes */

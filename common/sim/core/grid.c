@@ -30,6 +30,7 @@
 #include "sim/core/hooks.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/jobs.h"
+#include "sim/core/lanes.h"
 #include "sim/core/launch_bounds.h"
 #include "sim/core/run.h"
 #include "sim/core/scheduler.h"
@@ -120,6 +121,7 @@ static void thread_main(void *argument) {
     sim_cue(SIM_EVENT_CUE_EXIT, 0);
     sim_hooks.thread_ends(thread);
     collective_thread_exit(thread);
+    lanes_thread_exit(thread);
     if ((thread->warp->exited | 1u << thread->lane) == thread->warp->lanes) sim_drain(thread->warp);
     thread->state = THREAD_DONE;
     thread->warp->ready &= ~(1u << thread->lane);

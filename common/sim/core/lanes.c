@@ -14,6 +14,8 @@ struct gathering {
     const char *file;
     int line;
     uint32_t mask, arrived;
+    enum sim_ended ended;
+    sim_warp_execute *execute;
     void *operand[WARP_SIZE];
     struct sim_wait_queue waiters;
     struct gathering *next;
@@ -44,18 +46,21 @@ static struct gathering *gathering_of(struct sim_warp *warp, uint32_t mask) {
     return warp->gatherings = g;
 }
 
-static void check(const struct gathering *g, const struct sim_thread *thread, const char *name) {
+static void check(const struct gathering *g, const struct sim_thread *thread, const char *name,
+                  enum sim_ended how) {
     const uint32_t ended = g->mask & thread->warp->exited;
     if (!(g->mask >> thread->lane & 1))
         sim_fatal("diverged-warp", thread,
                   "at %s, whose mask %#x leaves out the lane that executes it\n"
                   "    A lane has to name itself.",
                   name, g->mask);
-    if (ended)
+    if (ended && !collective_leaves_out(how)) {
+        collective_in_doubt(how);
         sim_fatal("diverged-warp", thread,
                   "at %s, whose mask %#x names lanes %#x: the kernel has returned there\n"
                   "    All lanes of the mask have to execute the same %s.",
                   name, g->mask, ended, name);
+    }
     if (g->arrived &&
         (g->name != name || g->line != thread->self.line || g->file != thread->self.file))
         sim_fatal("diverged-warp", thread,
@@ -64,29 +69,51 @@ static void check(const struct gathering *g, const struct sim_thread *thread, co
                   name, g->arrived, g->name, source_name(g->file), g->line, g->mask, g->name);
 }
 
-void sim_lanes_collective(const char *name, uint32_t mask, void *operand,
-                          sim_warp_execute *execute) {
-    struct sim_thread *const thread = sim_thread();
-    struct sim_warp *const warp = thread->warp;
-    if ((mask & warp->lanes) == warp->lanes) {
-        sim_warp_collective(name, operand, execute);
-        return;
-    }
-    struct gathering *const g = gathering_of(warp, mask & warp->lanes);
-    check(g, thread, name);
-    g->name = name;
-    g->file = thread->self.file;
-    g->line = thread->self.line;
-    g->arrived |= 1u << thread->lane;
-    g->operand[thread->lane] = operand;
-    if (g->arrived != g->mask) {
-        sim_block(&g->waiters, &wait_for_lanes, g);
-        return;
-    }
+static void execute(struct gathering *g, struct sim_warp *warp) {
     void *operands[WARP_SIZE];
     memcpy(operands, g->operand, sizeof operands);
     g->arrived = 0;
     memset(g->operand, 0, sizeof g->operand);
-    (void)execute(warp, operands);
+    (void)g->execute(warp, operands);
     sim_wake_all(&g->waiters, sim_now());
+}
+
+void sim_lanes_collective(enum sim_ended ended, const char *name, uint32_t mask, void *operand,
+                          sim_warp_execute *call) {
+    struct sim_thread *const thread = sim_thread();
+    struct sim_warp *const warp = thread->warp;
+    if ((mask & warp->lanes) == warp->lanes) {
+        sim_warp_collective_of(ended, name, operand, call);
+        return;
+    }
+    struct gathering *const g = gathering_of(warp, mask & warp->lanes);
+    check(g, thread, name, ended);
+    g->name = name;
+    g->file = thread->self.file;
+    g->line = thread->self.line;
+    g->ended = ended;
+    g->execute = call;
+    g->arrived |= 1u << thread->lane;
+    g->operand[thread->lane] = operand;
+    if (g->mask & ~(g->arrived | warp->exited))
+        sim_block(&g->waiters, &wait_for_lanes, g);
+    else
+        execute(g, warp);
+}
+
+void sim_lanes_check_source(const struct sim_warp *warp, int lane, int from) {
+    if (!warp->thread[from]) return;
+    sim_fatal("diverged-warp", warp->thread[lane],
+              "at a shuffle that reads from lane %d: the kernel has returned there\n"
+              "    What it reads is undefined. The lane has to stay, or nothing may read from it.",
+              from);
+}
+
+void lanes_thread_exit(struct sim_thread *thread) {
+    struct sim_warp *const warp = thread->warp;
+    const uint32_t ended = warp->exited | 1u << thread->lane;
+    for (struct gathering *g = warp->gatherings; g; g = g->next)
+        if (g->arrived && g->mask >> thread->lane & 1 && !(g->mask & ~(g->arrived | ended)) &&
+            collective_leaves_out(g->ended))
+            execute(g, warp);
 }

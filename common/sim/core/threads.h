@@ -132,6 +132,8 @@ struct sim_warp {
     const char *collective; /* NULL: none */
     const char *collective_file;
     int collective_line;
+    int collective_ended; /* enum sim_ended */
+    bool (*collective_execute)(struct sim_warp *warp, void *const operand[WARP_SIZE]);
     uint32_t arrived;
     /* the lane that came last; it goes on while the others wake */
     const struct sim_thread *ahead;

@@ -173,6 +173,26 @@ static bool one_instruction(const struct global_record *a, const struct global_r
            a->thread % threads / WARP_SIZE == b->thread % threads / WARP_SIZE;
 }
 
+const unsigned char *(*global_under_way)(int cluster, int slot, uint32_t epoch, const void *at);
+
+/* Two writes that leave the same bytes, in whatever order? An earlier one that has come is what
+ * memory holds, as long as the cell lists it: what covers it takes it out, unless it brings the
+ * same. `value` is for the lowest byte of `now`. */
+static bool equal_values(const struct global_record *now, const struct global_record *then,
+                         const unsigned char *at, const unsigned char *value) {
+    if (!value || !then->write || now->how != then->how) return false;
+    const int first = __builtin_ctz(now->bytes);
+    for (unsigned shared = now->bytes & then->bytes; shared; shared &= shared - 1) {
+        const int i = __builtin_ctz(shared);
+        const unsigned char *const coming =
+            then->how == GLOBAL_TMA_STORE
+                ? global_under_way((int)then->cluster, then->slot, then->epoch, at + i)
+                : NULL;
+        if ((coming ? *coming : at[i]) != value[i - first]) return false;
+    }
+    return true;
+}
+
 static bool was_read(uint32_t list, unsigned bytes) {
     while (list && (pool[list].write || !(pool[list].bytes & bytes)))
         list = pool[list].next;
@@ -180,20 +200,25 @@ static bool was_read(uint32_t list, unsigned bytes) {
 }
 
 static void touch_cell(struct sim_thread *thread, struct global_record *now, uint32_t *first,
-                       const unsigned char *at, bool in_d) {
+                       const unsigned char *at, bool in_d, const unsigned char *value) {
     const uint32_t list = *first;
     const bool one_writer =
         in_d && now->write && !global_is_strong(now->how) && !was_read(list, now->bytes);
     /* All verdicts first: an older record may be ordered by a newer one that goes. */
     for (uint32_t i = list; i; i = pool[i].next) {
-        const struct global_record *const then = &pool[i];
+        struct global_record *const then = &pool[i];
         const unsigned shared = then->bytes & now->bytes;
+        then->equal = false;
         if (!shared || !(now->write || then->write)) continue;
         const void *const where = at + __builtin_ctz(shared);
         if (ordered(thread, now, then, list)) continue;
         const bool together = one_instruction(now, then);
         if (together && !doubtful_rules) continue;
+        const bool equal = !together && equal_values(now, then, at, value);
+        then->equal = equal && !doubtful_rules; /* what differs has to be ordered after both */
+        if (then->equal) continue;
         if (together) doubt_in_next_report(DOUBT_ONE_INSTRUCTION);
+        if (equal) doubt_in_next_report(DOUBT_EQUAL_VALUES);
         const bool twice =
             then->write && one_writer && !same_thread(now, then) && same_launch(now, then);
         global_accuse(thread, now, then, where, twice);
@@ -205,7 +230,8 @@ static void touch_cell(struct sim_thread *thread, struct global_record *now, uin
         /* Reductions may come in any order, and a reader needs all of them. */
         const bool keep = now->how == GLOBAL_TMA_REDUCE && then->how == GLOBAL_TMA_REDUCE &&
                           !global_knows(thread, then->cluster, then->slot, then->epoch, false);
-        const bool replaced = now->write ? !keep || same_actor(now, then) : same_actor(now, then);
+        const bool replaced =
+            now->write ? !then->equal && (!keep || same_actor(now, then)) : same_actor(now, then);
         if (replaced) then->bytes &= (uint16_t)~now->bytes;
         if (then->bytes) {
             link = &then->next;
@@ -221,7 +247,7 @@ static void touch_cell(struct sim_thread *thread, struct global_record *now, uin
 }
 
 static void touch(struct sim_thread *thread, struct global_record *now, const void *pointer,
-                  size_t bytes) {
+                  size_t bytes, const unsigned char *value) {
     size_t offset;
     struct cells *const cells = cells_at(pointer, &offset);
     if (!cells) return;
@@ -238,7 +264,8 @@ static void touch(struct sim_thread *thread, struct global_record *now, const vo
         const size_t cell = offset / CELL_BYTES, in_cell = offset % CELL_BYTES;
         const size_t room = CELL_BYTES - in_cell, count = room < end - offset ? room : end - offset;
         now->bytes = (uint16_t)(((1u << count) - 1) << in_cell);
-        touch_cell(thread, now, &cells->first[cell], base + cell * CELL_BYTES, in_d);
+        touch_cell(thread, now, &cells->first[cell], base + cell * CELL_BYTES, in_d, value);
+        if (value) value += count;
         offset += count;
     }
 }
@@ -249,8 +276,16 @@ void sim_global_generic(struct sim_thread *thread, const void *pointer, size_t b
                                 .slot = (uint16_t)thread->slot,
                                 .write = access == SIM_WRITE,
                                 .how = GLOBAL_LD_ST};
-    touch(thread, &now, pointer, bytes);
+    touch(thread, &now, pointer, bytes, NULL);
     if (access == SIM_WRITE) release_forget(pointer, bytes);
+}
+
+void sim_global_store(struct sim_thread *thread, const void *pointer, size_t bytes,
+                      const void *value) {
+    struct global_record now = {
+        .epoch = thread->epoch, .slot = (uint16_t)thread->slot, .write = true, .how = GLOBAL_LD_ST};
+    touch(thread, &now, pointer, bytes, value);
+    release_forget(pointer, bytes);
 }
 
 void sim_global_strong(struct sim_thread *thread, const void *pointer, size_t bytes,
@@ -261,7 +296,7 @@ void sim_global_strong(struct sim_thread *thread, const void *pointer, size_t by
                                 .scope = scope & 3,
                                 .how = GLOBAL_STRONG,
                                 .strong = access & 3};
-    touch(thread, &now, pointer, bytes);
+    touch(thread, &now, pointer, bytes, NULL);
 }
 
 void sim_global_async(struct sim_thread *thread, const void *pointer, size_t bytes,
@@ -271,15 +306,26 @@ void sim_global_async(struct sim_thread *thread, const void *pointer, size_t byt
                                 .write = how >= GLOBAL_TMA_STORE,
                                 .scope = SIM_SCOPE_GPU,
                                 .how = how & 7};
-    touch(thread, &now, pointer, bytes);
+    touch(thread, &now, pointer, bytes, NULL);
     if (now.write) release_forget(pointer, bytes);
+}
+
+void sim_global_tma_store(struct sim_thread *thread, const void *pointer, size_t bytes,
+                          const void *value, int slot, uint32_t epoch) {
+    struct global_record now = {.epoch = epoch,
+                                .slot = (uint16_t)slot,
+                                .write = true,
+                                .scope = SIM_SCOPE_GPU,
+                                .how = GLOBAL_TMA_STORE};
+    touch(thread, &now, pointer, bytes, value);
+    release_forget(pointer, bytes);
 }
 
 void sim_global_write_by(struct sim_thread *thread, const void *pointer, size_t bytes, int slot,
                          uint32_t epoch) {
     struct global_record now = {
         .epoch = epoch, .slot = (uint16_t)slot, .write = true, .how = GLOBAL_LD_ST};
-    touch(thread, &now, pointer, bytes);
+    touch(thread, &now, pointer, bytes, NULL);
     release_forget(pointer, bytes);
 }
 

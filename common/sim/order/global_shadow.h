@@ -26,6 +26,9 @@ enum global_how {
 /* An ordinary access by T, now: checked and recorded. */
 void sim_global_generic(struct sim_thread *thread, const void *pointer, size_t bytes,
                         enum sim_access access);
+/* The same of a write that brings these bytes, before they are in memory. NULL: not known. */
+void sim_global_store(struct sim_thread *thread, const void *pointer, size_t bytes,
+                      const void *value);
 /* A relaxed access, or a stronger one. An atomic is a write that keeps what others have added. The
  * order that it makes is release.h's: call this first. */
 enum global_strong { STRONG_LOAD, STRONG_STORE, STRONG_ADD, STRONG_ADD_ZERO };
@@ -35,6 +38,13 @@ void sim_global_strong(struct sim_thread *thread, const void *pointer, size_t by
  * reaches `epoch` of `slot`. */
 void sim_global_async(struct sim_thread *thread, const void *pointer, size_t bytes,
                       enum global_how how, int slot, uint32_t epoch);
+/* The same of a TMA store, which will bring these bytes. */
+void sim_global_tma_store(struct sim_thread *thread, const void *pointer, size_t bytes,
+                          const void *value, int slot, uint32_t epoch);
+/* The byte there that a TMA store under way will bring, the newest of (slot, epoch) of the cluster.
+ * NULL: none will, they are complete. hooks.c sets it. */
+extern const unsigned char *(*global_under_way)(int cluster, int slot, uint32_t epoch,
+                                                const void *at);
 /* A generic write that belongs to no single thread: complete when T's cluster reaches `epoch` of
  * `slot`. T is one of those that make it, and is checked. */
 void sim_global_write_by(struct sim_thread *thread, const void *pointer, size_t bytes, int slot,
@@ -68,6 +78,7 @@ struct global_record {
     uint8_t scope : 2; /* if strong */
     uint8_t how : 3;
     uint8_t strong : 2; /* enum global_strong, of GLOBAL_STRONG */
+    uint8_t equal : 1;  /* not ordered before the write in the making, which brings the same */
 };
 
 /* Does it lie in D of a launch of this run? */

@@ -109,6 +109,8 @@ struct accessor {
     enum sim_access access;
     struct sim_warp *warp; /* NULL, or all its lanes issue the access together */
     bool strong, narrow;
+    const unsigned char *value; /* NULL, or what a write brings to `begin` and behind */
+    size_t begin;
 };
 
 static bool ordered_for(const struct sim_thread *thread, const struct accessor *now,
@@ -190,6 +192,20 @@ static bool one_instruction(const struct accessor *now, const struct record *the
     return now->access == SIM_WRITE && then->write && !now->in_flight && then->site == site &&
            then->slot == thread_of(cluster, then->thread)->slot &&
            thread_of(cluster, then->thread)->warp == now->thread->warp;
+}
+
+/* Two writes that leave the same bytes, in whatever order? Of an earlier write by a thread that is
+ * what memory holds, as long as the cell lists it: what covers it takes it out, unless it brings
+ * the same. */
+static bool equal_values(const struct accessor *now, const struct record *then,
+                         const struct sim_cta *cta, size_t cell_index, unsigned shared) {
+    if (!now->value || !then->write || then->slot != thread_of(cta->cluster, then->thread)->slot)
+        return false;
+    for (; shared; shared &= shared - 1) {
+        const size_t at = cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared);
+        if (cta->shared[at] != now->value[at - now->begin]) return false;
+    }
+    return true;
 }
 
 /* For the picture. */
@@ -435,7 +451,15 @@ static void write_cell(struct accessor *now, struct sim_cta *cta, size_t cell_in
             const size_t at = cell_index * CELL_BYTES + (unsigned)__builtin_ctz(shared);
             const bool is_ordered = ordered(now, then, cta->cluster->slot[then->slot].async_proxy);
             const bool together = !is_ordered && one_instruction(now, then, site, cta->cluster);
+            const bool equal =
+                !is_ordered && !together && equal_values(now, then, cta, cell_index, shared);
+            if (equal && !doubtful_rules) { /* what differs has to be ordered after both */
+                if (kept != i) *record_at(cell, kept) = *then;
+                ++kept;
+                continue;
+            }
             if (together && doubtful_rules) doubt_in_next_report(DOUBT_ONE_INSTRUCTION);
+            if (equal) doubt_in_next_report(DOUBT_EQUAL_VALUES);
             if (!is_ordered && (!together || doubtful_rules))
                 accuse(now, then, cta, at);
             else if (then->blind && !then->own && is_own(then, now, bytes, cta)) {
@@ -492,6 +516,18 @@ void sim_shadow_generic(struct sim_thread *thread, struct sim_cta *cta, size_t o
     touch(&now, cta, offset, bytes);
 }
 
+void sim_shadow_store(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
+                      const void *value) {
+    struct accessor now = {.thread = thread,
+                           .slot = thread->slot,
+                           .epoch = thread->epoch,
+                           .access = SIM_WRITE,
+                           .value = value,
+                           .begin = offset};
+    if (strong_accesses) release_forget(cta->shared + offset, bytes);
+    touch(&now, cta, offset, bytes);
+}
+
 void sim_shadow_strong(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                        enum sim_access access, bool cta_scope) {
     struct accessor now = {.thread = thread,
@@ -506,24 +542,34 @@ void sim_shadow_strong(struct sim_thread *thread, struct sim_cta *cta, size_t of
 
 void sim_shadow_async(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                       enum sim_access access, int slot, uint32_t epoch) {
-    struct accessor now = {thread, slot,  epoch, cta->cluster->slot[slot].async_proxy, true, access,
-                           NULL,   false, false};
+    struct accessor now = {thread, slot,   epoch, cta->cluster->slot[slot].async_proxy,
+                           true,   access, NULL,  false,
+                           false,  NULL,   0};
     touch(&now, cta, offset, bytes);
 }
 
 void sim_shadow_async_store(struct sim_thread *thread, struct sim_cta *cta, size_t offset,
                             size_t bytes, int slot, uint32_t epoch, bool async_proxy,
                             bool reduces) {
-    struct accessor now = {thread, slot, epoch, async_proxy, true, SIM_WRITE, NULL, reduces, false};
+    struct accessor now = {thread, slot,    epoch, async_proxy, true, SIM_WRITE,
+                           NULL,   reduces, false, NULL,        0};
     touch(&now, cta, offset, bytes);
 }
 
 void sim_shadow_async_warp(struct sim_warp *warp, size_t offset, size_t bytes,
                            enum sim_access access, int slot, uint32_t epoch) {
     struct sim_cta *const cta = warp->cta;
-    struct accessor now = {
-        warp->thread[0], slot, epoch, cta->cluster->slot[slot].async_proxy, true, access, warp,
-        false,           false};
+    struct accessor now = {warp->thread[0],
+                           slot,
+                           epoch,
+                           cta->cluster->slot[slot].async_proxy,
+                           true,
+                           access,
+                           warp,
+                           false,
+                           false,
+                           NULL,
+                           0};
     touch(&now, cta, offset, bytes);
 }
 

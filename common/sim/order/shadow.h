@@ -17,6 +17,9 @@ void shadow_free(struct sim_cta *cta);
  * pointer (not the 32-bit address). */
 void sim_shadow_generic(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
                         enum sim_access access);
+/* The same of a write of bytes that are known, before they are in memory. */
+void sim_shadow_store(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,
+                      const void *value);
 /* The same of a strong access (PTX ISA, "Memory Consistency Model"): two of them do not race,
  * unless they are of different CTAs, and the scope of one is its CTA. */
 void sim_shadow_strong(struct sim_thread *thread, struct sim_cta *cta, size_t offset, size_t bytes,

@@ -13,11 +13,15 @@
 
 /* Of the CTA's own shared memory: where the bytes lie. Ends the launch if they do not lie in it. */
 unsigned char *sim_access_shared(const void *pointer, size_t bytes, enum sim_access access);
+/* A store of bytes that are known, and written here: two of the same bytes may be in doubt. */
+void sim_store_shared(void *pointer, const void *value, size_t bytes);
 /* Of global memory. False: the access is outside of it, which has been reported; leave it out. */
 bool sim_access_global(const void *pointer, size_t bytes, enum sim_access access);
+void sim_store_global(void *pointer, const void *value, size_t bytes);
 /* Of the shared memory of any CTA of the cluster, likewise. Ends the launch if that CTA has. */
 unsigned char *sim_access_cluster(struct sim_shared_place target, size_t bytes,
                                   enum sim_access access);
+void sim_store_cluster(struct sim_shared_place target, const void *value, size_t bytes);
 /* All of it but the order: for accesses that have one of their own. */
 void cluster_access_begins(struct sim_shared_place target, size_t bytes, enum sim_access access);
 

@@ -409,6 +409,12 @@ unsigned char *sim_access_cluster(struct sim_shared_place target, size_t bytes,
     return target.host;
 }
 
+void sim_store_cluster(struct sim_shared_place target, const void *value, size_t bytes) {
+    cluster_access_begins(target, bytes, SIM_WRITE);
+    sim_shadow_store(sim_thread(), target.cta, target.offset, bytes, value);
+    memcpy(target.host, value, bytes);
+}
+
 struct b128 sim_ld_shared_cluster_b128(const void *pointer, uint32_t rank) {
     struct b128 value;
     const struct sim_shared_place target =

@@ -61,41 +61,42 @@ struct b128 sim_ld_global_b128(const void *pointer) {
     return value;
 }
 
-static inline bool may_store(const void *pointer, size_t bytes) {
+/* `value`: what it brings, if that is known. */
+static inline bool may_store(const void *pointer, size_t bytes, const void *value) {
     if (!check(pointer, bytes, SIM_WRITE)) return false;
-    sim_global_generic(sim_thread(), pointer, bytes, SIM_WRITE);
+    sim_global_store(sim_thread(), pointer, bytes, value);
     account(TIMING_ST_GLOBAL, pointer, (unsigned)bytes);
     poll_written();
     return true;
 }
 
-static void store(void *pointer, const void *value, size_t bytes) {
-    if (may_store(pointer, bytes)) memcpy(pointer, value, bytes);
+void sim_store_global(void *pointer, const void *value, size_t bytes) {
+    if (may_store(pointer, bytes, value)) memcpy(pointer, value, bytes);
 }
 
 bool sim_access_global(const void *pointer, size_t bytes, enum sim_access access) {
-    if (access == SIM_WRITE) return may_store(pointer, bytes);
+    if (access == SIM_WRITE) return may_store(pointer, bytes, NULL);
     if (!may_load(pointer, bytes)) return false;
     account(TIMING_LD_GLOBAL, pointer, (unsigned)bytes);
     return true;
 }
 
 void sim_st_global_element(element_t *pointer, element_t value) {
-    store(pointer, &value, sizeof value);
+    sim_store_global(pointer, &value, sizeof value);
 }
 
 void sim_st_global_b8(void *pointer, uint32_t value) {
     const uint8_t byte = (uint8_t)value;
-    store(pointer, &byte, sizeof byte);
+    sim_store_global(pointer, &byte, sizeof byte);
 }
 
 void sim_st_global_b32(void *pointer, uint32_t value) {
     sim_check_register(value);
-    store(pointer, &value, sizeof value);
+    sim_store_global(pointer, &value, sizeof value);
 }
 
 void sim_st_global_b128(void *pointer, struct b128 value) {
     for (int i = 0; i < 4; ++i)
         sim_check_register(value.word[i]);
-    store(pointer, &value, sizeof value);
+    sim_store_global(pointer, &value, sizeof value);
 }

@@ -28,15 +28,27 @@ uint32_t sim_shared_address(const void *pointer) {
     return sim_shared_place_address(sim_shared_at(pointer, 0, 1));
 }
 
-unsigned char *sim_access_shared(const void *pointer, size_t bytes, enum sim_access access) {
+static inline unsigned char *access_shared(const void *pointer, size_t bytes,
+                                           enum sim_access access, const void *value) {
     struct sim_thread *thread = sim_thread();
     struct sim_shared_place at = sim_shared_at(pointer, bytes, bytes);
-    sim_shadow_generic(thread, at.cta, at.offset, bytes, access);
+    if (value)
+        sim_shadow_store(thread, at.cta, at.offset, bytes, value);
+    else
+        sim_shadow_generic(thread, at.cta, at.offset, bytes, access);
     if (sim_timed())
         timing_access(thread, access == SIM_READ ? TIMING_LD_SHARED : TIMING_ST_SHARED, at.offset,
                       (unsigned)bytes);
     if (access == SIM_WRITE) ++sim.progress;
     return at.host;
+}
+
+unsigned char *sim_access_shared(const void *pointer, size_t bytes, enum sim_access access) {
+    return access_shared(pointer, bytes, access, NULL);
+}
+
+void sim_store_shared(void *pointer, const void *value, size_t bytes) {
+    memcpy(access_shared(pointer, bytes, SIM_WRITE, value), value, bytes);
 }
 
 uint32_t sim_ld_shared_b32(const void *pointer) {
@@ -59,12 +71,12 @@ struct b128 sim_ld_shared_b128(const void *pointer) {
 
 void sim_st_shared_b32(void *pointer, uint32_t value) {
     sim_check_register(value);
-    memcpy(sim_access_shared(pointer, sizeof value, SIM_WRITE), &value, sizeof value);
+    sim_store_shared(pointer, &value, sizeof value);
 }
 
 void sim_st_shared_b128(void *pointer, struct b128 value) {
     sim_thread()->cues |= TURN_BARRIER;
     for (int i = 0; i < 4; ++i)
         sim_check_register(value.word[i]);
-    memcpy(sim_access_shared(pointer, sizeof value, SIM_WRITE), &value, sizeof value);
+    sim_store_shared(pointer, &value, sizeof value);
 }

@@ -23,7 +23,7 @@ static bool sync_warp(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
 }
 
 void sim_sync_lanes(uint32_t mask) {
-    sim_lanes_collective("__syncwarp", mask, sim_thread(), sync_warp);
+    sim_lanes_collective(ENDED_IN_DOUBT, "__syncwarp", mask, sim_thread(), sync_warp);
     sim_maybe_yield();
 }
 
@@ -36,9 +36,10 @@ struct shuffle {
 
 static bool shuffle(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
-        if (!warp->thread[lane]) continue;
-        struct shuffle *s = operand[lane];
-        const struct shuffle *from = operand[s->lane % WARP_SIZE];
+        struct shuffle *const s = operand[lane];
+        if (!s) continue;
+        const struct shuffle *const from = operand[s->lane % WARP_SIZE];
+        if (!from) sim_lanes_check_source(warp, lane, s->lane % WARP_SIZE);
         s->result = from ? from->value : s->value;
     }
     if (sim_timed()) warp->clock += SHUFFLE_CYCLES;
@@ -50,7 +51,7 @@ int sim_shuffle(uint32_t mask, int value, int lane) {
         sim_fatal("unsupported", NULL, "__shfl_sync with mask %#x: only whole warps are simulated",
                   mask);
     struct shuffle s = {mask, value, lane, 0};
-    sim_warp_collective("__shfl_sync", &s, shuffle);
+    sim_warp_collective_of(ENDED_LEFT_OUT, "__shfl_sync", &s, shuffle);
     return s.result;
 }
 

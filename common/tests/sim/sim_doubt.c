@@ -116,6 +116,35 @@ KERNEL(128, 1) some_wait_elsewhere(KERNEL_ARGS args) {
         __syncthreads();
 }
 
+/* ---- lanes of those who are left ---- */
+
+static int misread;
+
+KERNEL(32, 1) lanes_have_ended(KERNEL_ARGS args) {
+    (void)args;
+    if (me() >= 16) return;
+    __syncwarp();
+}
+
+KERNEL(32, 1) lanes_are_elsewhere(KERNEL_ARGS args) {
+    (void)args;
+    if (me() >= 16)
+        elect_one();
+    else
+        __syncwarp();
+}
+
+/* Half of the lanes end, and lane i reads from lane i + 1. */
+#define SHUFFLE(name, lanes)                                                                       \
+    KERNEL(32, 1) name(KERNEL_ARGS args) {                                                         \
+        (void)args;                                                                                \
+        if (me() >= 16) return;                                                                    \
+        const int from = (me() + 1) % (lanes);                                                     \
+        misread += __shfl_sync(0xffffffffu, 100 + me(), from) != 100 + from;                       \
+    }
+SHUFFLE(those_left_shuffle, 16)
+SHUFFLE(one_reads_from_the_ended, 32)
+
 /* ---- an end that others come after ---- */
 
 /* The warp that arrives ends, and the others meet. */
@@ -166,7 +195,7 @@ KERNEL(64, 1) all_lanes_write(KERNEL_ARGS args) {
 KERNEL(64, 1) both_warps_write(KERNEL_ARGS args) {
     SHARED_MEMORY(struct doubt_smem);
     (void)args;
-    if (me() % 32 == 0) st_shared_b32(shared->tile[0], 1);
+    if (me() % 32 == 0) st_shared_b32(shared->tile[0], 1 + me());
     __syncthreads();
 }
 
@@ -177,6 +206,46 @@ KERNEL(64, 1) lanes_write_in_turn(KERNEL_ARGS args) {
     if (me() == 1) st_shared_b32(shared->tile[0], 2);
     __syncthreads();
 }
+
+/* ---- writes of the same bytes, or of others, without an order ---- */
+
+#define WRITE(name, to, value, after)                                                              \
+    KERNEL(64, 1) name(KERNEL_ARGS args) {                                                         \
+        SHARED_MEMORY(struct doubt_smem);                                                          \
+        (void)args;                                                                                \
+        (void)shared;                                                                              \
+        if (me() % 32 == 0) to(value);                                                             \
+        after;                                                                                     \
+        __syncthreads();                                                                           \
+    }
+#define TO_SHARED(value) st_shared_b32(shared->tile[0], value)
+#define TO_GLOBAL(value) st_global_b32(args.d, value)
+WRITE(same_to_shared, TO_SHARED, 5, )
+WRITE(same_to_global, TO_GLOBAL, 5, )
+WRITE(others_to_shared, TO_SHARED, 5 + (uint32_t)me(), )
+WRITE(others_to_global, TO_GLOBAL, 5 + (uint32_t)me(), )
+/* One of the two goes on to another value, which is after its own first write alone. */
+WRITE(same_then_another, TO_SHARED, 5, if (me() == 32) TO_SHARED(6))
+WRITE(same_then_another_in_global, TO_GLOBAL, 5, if (me() == 32) TO_GLOBAL(6))
+
+/* Two threads store boxes to one place, from one tile or from two. */
+#define STORE_BOTH(name, tile_of_second, bytes_of_second)                                          \
+    KERNEL(64, 1) name(KERNEL_ARGS args) {                                                         \
+        SHARED_MEMORY(struct doubt_smem);                                                          \
+        st_shared_b128(&shared->tile[0][8 * me()], some_chunk);                                    \
+        st_shared_b128(&shared->tile[1][8 * me()], bytes_of_second);                               \
+        fence_proxy_async();                                                                       \
+        __syncthreads();                                                                           \
+        if (me() % 32 == 0) {                                                                      \
+            tma_store(&args.map_d, 0, 0, shared->tile[me() == 32 ? (tile_of_second) : 0]);         \
+            bulk_commit_group();                                                                   \
+            bulk_wait_group_read(0);                                                               \
+        }                                                                                          \
+    }
+static const struct b128 another_chunk = {{1, 2, 3, 5}};
+STORE_BOTH(one_tile_twice, 0, another_chunk)
+STORE_BOTH(equal_tiles, 1, some_chunk)
+STORE_BOTH(other_tiles, 1, another_chunk)
 
 /* ---- an initialization without its fence ---- */
 
@@ -227,6 +296,23 @@ KERNEL(64, 1) reads_anothers_word(KERNEL_ARGS args) {
     __syncthreads();
     if (me() == 1) st_shared_b32(shared->operand, 1);
 }
+
+/* ---- a store that its thread does not wait for ---- */
+
+#define STORE_AND_END(name, commit, reuse)                                                         \
+    KERNEL(64, 1) name(KERNEL_ARGS args) {                                                         \
+        SHARED_MEMORY(struct doubt_smem);                                                          \
+        st_shared_b128(&shared->tile[0][8 * me()], some_chunk);                                    \
+        fence_proxy_async();                                                                       \
+        __syncthreads();                                                                           \
+        if (me() == 0) tma_store(&args.map_d, 0, 0, shared->tile[0]);                              \
+        if (me() == 0) commit;                                                                     \
+        reuse;                                                                                     \
+    }
+STORE_AND_END(store_and_end, bulk_commit_group(), )
+STORE_AND_END(store_uncommitted_and_end, (void)0, )
+STORE_AND_END(reused_by_others, bulk_commit_group(), __syncthreads();
+              if (me() == 32) st_shared_b128(shared->tile[0], some_chunk))
 
 /* ---- tensor memory ---- */
 
@@ -390,6 +476,11 @@ int main(void) {
     in_doubt(LAUNCH(first_turn_from_itself, 64, 1), "barrier-count", DOUBT_OWN_ARRIVAL);
     beyond_doubt(LAUNCH(nobody_gives_the_first_turn, 64, 1), "deadlock");
     beyond_doubt(LAUNCH(arrives_twice, 64, 1), "barrier-count");
+    in_doubt(LAUNCH(lanes_have_ended, 32, 1), "diverged-warp", DOUBT_BARRIER_AFTER_EXIT);
+    beyond_doubt(LAUNCH(lanes_are_elsewhere, 32, 1), "diverged-warp");
+    beyond_doubt(LAUNCH(those_left_shuffle, 32, 1), NULL);
+    EXPECT(!misread, "%d lanes of a shuffle among those left read something else", misread);
+    beyond_doubt(LAUNCH(one_reads_from_the_ended, 32, 1), "diverged-warp");
     in_doubt(LAUNCH(others_meet, 64, 2), "exit-before-remote-arrival", DOUBT_EXIT_RELEASES);
     beyond_doubt(LAUNCH(nobody_meets, 64, 2), "exit-before-remote-arrival|cta-exited");
 #if READS_SEEN
@@ -407,6 +498,24 @@ int main(void) {
     in_doubt(LAUNCH(tma_signals, 64, 1), "missing-fence-mbarrier-init", DOUBT_INIT_FENCE);
     in_doubt(LAUNCH(peer_arrives, 64, 2), "missing-fence-mbarrier-init", DOUBT_INIT_FENCE);
     beyond_doubt(LAUNCH(peer_arrives_unreleased, 64, 2), "missing-fence-mbarrier-init");
+    in_doubt(LAUNCH(store_and_end, 64, 1), "unwaited-store", DOUBT_STORE_BEFORE_EXIT);
+    in_doubt(LAUNCH(store_uncommitted_and_end, 64, 1), "uncommitted-store",
+             DOUBT_STORE_BEFORE_EXIT);
+    const struct test_launch reused = {reused_by_others, 1, 1, 64, sizeof(struct doubt_smem)};
+    run("reused_by_others", &reused, OFF, "overwritten-while-read", NULL);
+    in_doubt(LAUNCH(same_to_shared, 64, 1), "data-race", DOUBT_EQUAL_VALUES);
+    in_doubt(LAUNCH(same_to_global, 64, 1), "global-write-write", DOUBT_EQUAL_VALUES);
+    in_doubt(LAUNCH(one_tile_twice, 64, 1), "global-write-write", DOUBT_EQUAL_VALUES);
+    in_doubt(LAUNCH(equal_tiles, 64, 1), "global-write-write", DOUBT_EQUAL_VALUES);
+    beyond_doubt(LAUNCH(others_to_shared, 64, 1), "data-race");
+    beyond_doubt(LAUNCH(others_to_global, 64, 1), "global-write-write");
+    beyond_doubt(LAUNCH(other_tiles, 64, 1), "global-write-write");
+    const struct test_launch then_another = {same_then_another, 1, 1, 64,
+                                             sizeof(struct doubt_smem)};
+    const struct test_launch in_global = {same_then_another_in_global, 1, 1, 64,
+                                          sizeof(struct doubt_smem)};
+    run("same_then_another", &then_another, OFF, "data-race", NULL);
+    run("same_then_another_in_global", &in_global, OFF, "global-write-write", NULL);
 #define TENSOR(kernel)                                                                             \
 #kernel, (struct test_launch){kernel, 1, 1, ISSUER + 32, sizeof(struct tensor_smem) }
     test_machine = MACHINE_BLACKWELL;

@@ -36,6 +36,8 @@ void tma_box_stored_pieces(const struct tensor_map_fields *f, struct sim_shared_
 
 /* Has the thread of this slot put the store of this epoch into no bulk group yet? store.c */
 bool tma_store_uncommitted(const struct sim_cluster *cluster, int slot, uint32_t epoch);
+/* global_under_way of global_shadow.h. store.c */
+const unsigned char *tma_store_under_way(int cluster, int slot, uint32_t epoch, const void *at);
 
 struct tma_at;
 struct tma_map;

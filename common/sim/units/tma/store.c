@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "hopper/tma.h"
+#include "sim/core/doubt.h"
 #include "sim/core/events.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
@@ -48,6 +49,8 @@ struct store {
     struct sim_job read, write; /* read first */
     struct bulk_state *bulk;    /* NULL once the thread has ended */
     struct store *next;
+    struct store *older, *newer; /* of all that are under way */
+    int cluster, slot;           /* of the write, and group + 1 its epoch */
     uint32_t group;
     struct sim_cta *cta;
     size_t offset;
@@ -59,9 +62,25 @@ struct store {
     unsigned char *box; /* rows without gaps and swizzle */
 };
 
-static void read_box(struct sim_job *job) {
-    struct store *const store = (struct store *)job;
-    tma_map_read(&store->map);
+static struct store *newest;
+
+static void link_newest(struct store *store) {
+    store->older = newest;
+    if (newest) newest->newer = store;
+    newest = store;
+}
+
+static void free_store(struct store *store) {
+    if (store->older) store->older->newer = store->newer;
+    if (store->newer)
+        store->newer->older = store->older;
+    else
+        newest = store->older;
+    free(store->box);
+    free(store);
+}
+
+static void fill_box(const struct store *store) {
     const struct tensor_map_fields *const f = &store->map.fields;
     const struct sim_shared_place place = {store->cta, store->offset,
                                            store->cta->shared + store->offset};
@@ -72,6 +91,27 @@ static void read_box(struct sim_job *job) {
             memcpy(store->box + r * row_bytes + at,
                    place.host + tensor_map_box_offset(f, address, r, at / f->element_bytes),
                    TMA_CHUNK);
+}
+
+static void read_box(struct sim_job *job) {
+    struct store *const store = (struct store *)job;
+    tma_map_read(&store->map);
+    fill_box(store);
+}
+
+const unsigned char *tma_store_under_way(int cluster, int slot, uint32_t epoch, const void *at) {
+    for (const struct store *store = newest; store; store = store->older) {
+        if (store->cluster != cluster || store->slot != slot || store->group + 1 != epoch) continue;
+        const struct tensor_map_fields *const f = &store->map.fields;
+        for (int r = 0; r < tensor_map_box_lines(f) && store->writable; ++r) {
+            const struct box_row in = tensor_map_store_row(f, store->row, store->column, r);
+            const uintptr_t to = (uintptr_t)at - (uintptr_t)in.global;
+            if (in.last > in.first &&
+                to < (uintptr_t)(in.last - in.first) * (uintptr_t)f->element_bytes)
+                return store->box + (r * f->box_columns + in.first) * f->element_bytes + to;
+        }
+    }
+    return NULL;
 }
 
 static void add(int type, void *to, const void *from) {
@@ -126,13 +166,7 @@ static void write_box(struct sim_job *job) {
         sim.cycles = sim_now(); /* the launch ends no earlier */
     poll_written();
     unlink_store(store);
-    free(store->box);
-    free(store);
-}
-
-static void free_store(struct store *store) {
-    free(store->box);
-    free(store);
+    free_store(store);
 }
 
 /* A launch that is abandoned cancels both jobs, in either order: the later one frees the store. */
@@ -146,21 +180,28 @@ static void cancel_write(struct sim_job *job) {
     if (store->read.state == JOB_DONE) free_store(store);
 }
 
-static void at_thread_exit(struct sim_exit_call *call) {
-    struct bulk_state *const bulk = (struct bulk_state *)call;
+/* The guide's example waits; the ISA has no sentence that asks for it. */
+static void check_waited(const struct bulk_state *bulk) {
+    if (!doubtful_rules || bulk->used <= bulk->read_waited) return;
+    doubt_in_next_report(DOUBT_STORE_BEFORE_EXIT);
     if (bulk->used > bulk->committed)
         sim_hazard_at("uncommitted-store", bulk->file, bulk->line, bulk->thread,
                       "the thread ends with a TMA store that belongs to no bulk group, so no wait "
                       "can cover it\n"
                       "    call bulk_commit_group() after the store, and bulk_wait_group_read(0) "
                       "before the end");
-    else if (bulk->used > bulk->read_waited)
+    else
         sim_hazard_at(
             "unwaited-store", bulk->file, bulk->line, bulk->thread,
             "the thread ends while the TMA may still be reading shared memory for this store\n"
             "    call bulk_wait_group_read(0) before the end: the CTA loses its shared memory when "
             "it "
             "ends");
+}
+
+static void at_thread_exit(struct sim_exit_call *call) {
+    struct bulk_state *const bulk = (struct bulk_state *)call;
+    check_waited(bulk);
     while (bulk->first) {
         struct store *const store = bulk->first;
         sim_job_force(&store->read);
@@ -180,16 +221,21 @@ static struct bulk_state *bulk_of(struct sim_thread *thread) {
     return thread->bulk = bulk;
 }
 
-/* The rows that the store will write. */
-static void note_written(const struct bulk_state *bulk, const struct tensor_map_fields *f, int row,
-                         int column, bool reduces) {
+/* The rows that the store will write, with what shared memory holds now. */
+static void note_written(const struct store *store) {
+    const struct tensor_map_fields *const f = &store->map.fields;
+    struct sim_thread *const thread = store->bulk->thread;
     for (int r = 0; r < tensor_map_box_lines(f); ++r) {
-        const struct box_row in = tensor_map_store_row(f, row, column, r);
-        if (in.last > in.first)
-            sim_global_async(bulk->thread, in.global,
-                             (size_t)((in.last - in.first) * f->element_bytes),
-                             reduces ? GLOBAL_TMA_REDUCE : GLOBAL_TMA_STORE, bulk->write_slot,
-                             bulk->committed + 1);
+        const struct box_row in = tensor_map_store_row(f, store->row, store->column, r);
+        const size_t bytes = (size_t)((in.last - in.first) * f->element_bytes);
+        if (in.last <= in.first) continue;
+        if (store->reduction.reduce)
+            sim_global_async(thread, in.global, bytes, GLOBAL_TMA_REDUCE, store->slot,
+                             store->group + 1);
+        else
+            sim_global_tma_store(thread, in.global, bytes,
+                                 store->box + (r * f->box_columns + in.first) * f->element_bytes,
+                                 store->slot, store->group + 1);
     }
 }
 
@@ -226,6 +272,8 @@ static void store(struct sim_shared_place place, const struct tma_map *use, int 
     struct store *const store = host_zeroed(1, sizeof *store, "a TMA store");
     store->box = host_zeroed(1, bytes, "a TMA store");
     store->bulk = bulk;
+    store->cluster = thread->cta->cluster->index;
+    store->slot = bulk->write_slot;
     store->group = bulk->committed;
     store->cta = place.cta;
     store->offset = place.offset;
@@ -243,7 +291,8 @@ static void store(struct sim_shared_place place, const struct tma_map *use, int 
     store->write.complete = write_box;
     store->write.cancel = cancel_write;
     store->write.after = &store->read;
-    if (store->writable) note_written(bulk, &f, row, column, reduction.reduce);
+    fill_box(store);
+    if (store->writable) note_written(store);
     tma_box_stored_pieces(&f, place, row, column, note_read, bulk);
     tma_map_note_read(use, bulk->slot, bulk->committed + 1);
     sim_hazard_context(NULL, NULL);
@@ -257,6 +306,7 @@ static void store(struct sim_shared_place place, const struct tma_map *use, int 
     sim_statistics.tma_store_bytes += bytes;
     const uint64_t end = time_tma_store_complete(thread->cta, home, store->busy.end, bytes);
     report_store(store, thread, end, home);
+    link_newest(store);
     sim_job_start(&store->read, store->busy.end);
     sim_job_start(&store->write, end);
     sim_advance(TMA_THREAD_CYCLES);
