@@ -5,7 +5,9 @@
  *     two_routes CHAPTER[:VARIANT] KERNEL.ptx RUN...
  *     two_routes KERNEL.so KERNEL.ptx TYPE RUN...
  *
- * A run is a number of the list of --check, or options: "--size 256 --schedule late". The input is
+ * A run is a number of the list of --check, or options: "--size 256 --schedule late". Instead of runs,
+ * `search` makes those of the list as PTX alone, up to the first that is noticed, and ends with 1 if there
+ * is one. The input is
  * whole numbers, so that the result has only one right value. The linker's --wrap brings every
  * launch of a chapter here, on one device or on several, where the kernel that it names is
  * exchanged for its program. Prints lines for each run:
@@ -315,6 +317,17 @@ static bool read_run(const struct gemm_kernel *kernel, const struct check_run *r
     return good;
 }
 
+static int search(const struct gemm_kernel *kernel, const struct check_run *runs, int count) {
+    replacing = true;
+    for (int i = 0; i < count; ++i) {
+        const struct outcome ptx = run(kernel, &runs[i]);
+        if (ptx.code == EXIT_VERIFIED) continue;
+        printf("run %d ptx %d %s\n", i + 1, ptx.code, ptx.kind);
+        return EXIT_WRONG;
+    }
+    return EXIT_VERIFIED;
+}
+
 int main(int argc, char **argv) {
     if (argc < 4) {
         fprintf(stderr, "usage: two_routes CHAPTER[:VARIANT] KERNEL.ptx RUN...\n"
@@ -336,6 +349,7 @@ int main(int argc, char **argv) {
     main_loop = kernel->loop;
     struct check_run runs[MOST_CHECK_RUNS];
     const int count = backend_check_runs(kernel, runs);
+    if (!strcmp(argv[first], "search")) return search(kernel, runs, count);
     struct check_run chosen[MOST_CHECK_RUNS];
     for (int i = first; i < argc; ++i)
         if (i - first >= MOST_CHECK_RUNS ||
