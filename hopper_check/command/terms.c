@@ -61,7 +61,7 @@ static const struct term terms[] = {
     {"cluster_sync", "barrier.cluster.arrive, barrier.cluster.wait",
      "barrier_cluster_arrive, barrier_cluster_wait"},
     {"cp_async_wait_group", "cp.async.wait_group", NULL},
-    {"fence_acq_rel", "fence.acq_rel", NULL},
+    {"fence_acq_rel", "fence.acq_rel, in CUDA C++ __threadfence() for the scope of the GPU", NULL},
     {"fence_mbarrier_init", "fence.mbarrier_init.release.cluster", "fence_mbarrier_init"},
     {"fence_proxy_async_global", "fence.proxy.async.global", "fence_proxy_async"},
     {"fence_proxy_async", "fence.proxy.async.shared::cta", "fence_proxy_async"},

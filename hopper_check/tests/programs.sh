@@ -21,7 +21,7 @@ ptx='-gencode arch=compute_90a,code=compute_90a -cudart shared'
 
 # shellcheck disable=SC2086 # $ptx is a list of options
 {
-for program in saxpy race host product unusual pointers faults early; do build $program $program $ptx; done
+for program in saxpy race host product unusual pointers faults early fences; do build $program $program $ptx; done
 build blas blas $ptx -lcublas -lcublasLt
 build driver driver $ptx -lcuda
 build im2col im2col $ptx -lcuda
@@ -102,6 +102,14 @@ early never 'behind two launches' 'produced' write
 early far 'of the launch ahead' 'summed' write
 early adds 'an ordinary addition' 'an ordinary addition' write
 expect 4 'in CUDA C++ cudaGridDependencySynchronize()' ./early reads
+
+# fence.sc: two of them order what stands before the first and behind the second.
+expect 0 'clean' ./fences
+for mistake in no-writer no-reader one-writer narrow; do
+    expect 4 "data-race: programs/fences.cu:$(grep -n '// read$' "$here/programs/fences.cu" | cut -d: -f1): " \
+        ./fences $mistake
+done
+expect 4 'in CUDA C++ __threadfence()' ./fences one-writer
 
 # PTX, however it is compressed, and beside machine code.
 for mode in none size speed; do
