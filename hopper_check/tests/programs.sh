@@ -125,6 +125,7 @@ expect 5 'no kernel has accessed memory' ./faults no-access
 expect 5 "has not used CUDA's runtime" true
 # The program itself fails.
 expect 1 'ended with status 7' ./faults status
+expect 1 'ended with status 1' ./faults no-memset # new memory is not 0
 expect 1 'crashed in its host code, by signal 11' ./faults crash
 # What is not there.
 expect 5 'calls cudaGraphCreate, which' ./faults graph

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 __global__ void store(int *out) { *out = 1; }
+__global__ void add(int *out) { atomicAdd(out, 1); }
 __global__ void nothing() {}
 __global__ void count(int *out, int times) {
     int sum = 0;
@@ -24,6 +25,11 @@ int main(int, char **argv) {
     if (!strcmp(what, "status")) {
         store<<<1, 1>>>(out);
         return 7;
+    }
+    if (!strcmp(what, "no-memset")) {
+        add<<<1, 32>>>(out);
+        cudaMemcpy(&host, out, sizeof host, cudaMemcpyDeviceToHost);
+        return host != 32;
     }
     if (!strcmp(what, "no-launch")) return 0;
     if (!strcmp(what, "no-access")) nothing<<<1, 1>>>();
