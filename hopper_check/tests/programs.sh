@@ -37,6 +37,9 @@ expect 4 'global-bounds' ./pointers beyond
 expect 0 'clean' --follow all ./pointers
 expect 0 'clean' ./host
 expect 0 'it is that of a model' ./host
+expect 0 'the program uses more than one stream' ./host
+said=$("$check" --schedule time ./early 2>&1) # on one stream alone
+case $said in *'more than one stream'*) echo "./early: $said"; failed=1 ;; esac
 expect 0 'clean' ./blas
 expect 0 'clean' ./driver "$here/ptx/sum.ptx"
 expect 0 'clean' ./im2col
