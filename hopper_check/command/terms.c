@@ -40,6 +40,8 @@ static const struct {
     {"read-before-landed", "PTX ISA, Asynchronous Operations: completion"},
     {"tensor-map-in-use", "PTX ISA, fence: .proxy.tensormap"},
     {"tensor-map-not-acquired", "PTX ISA, fence: .proxy.tensormap"},
+    {"tma-coordinate", "no sentence of the PTX ISA: GPUs answer \"illegal instruction\"; "
+                       "docs/layouts.md, The TMA's side"},
     {"tx-count", "PTX ISA, mbarrier: Tracking asynchronous operations"},
     {"uncommitted-store", "PTX ISA, cp.async.bulk.commit_group"},
     {"unwaited-copy", "PTX ISA, cp.async.bulk.wait_group"},

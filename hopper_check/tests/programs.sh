@@ -77,8 +77,17 @@ grep -q '"verdict": "findings"' race.json && grep -q '"ruleId": "data-race"' rac
 expect 4 '' --jobs 1 --keep-going --json again.json ./race
 expect 4 '' --jobs 3 --keep-going --json third.json ./race
 cmp again.json third.json || failed=1
+# Paths of SARIF: from the repository of the source, else from where the command was called.
+mkdir -p repository/.git repository/part
+cp "$here/programs/race.cu" repository/part/race.cu
+"$nvcc" $ptx -lineinfo -diag-suppress 20054 -o in_repository "$PWD/repository/part/race.cu" || exit 2
+expect 4 '' --schedule time --sarif repository/sarif ./in_repository
+grep -q '"uri": "part/race.cu"' repository/sarif ||
+    { echo "not relative to the repository: $(cat repository/sarif)"; failed=1; }
 build no_barrier product $ptx -DNO_BARRIER
 expect 4 'hazard: overwritten' ./no_barrier
+build column product $ptx -DCOLUMN=1
+expect 4 "docs/layouts.md, The TMA's side" ./column # the rule that no manual has
 for log in one two; do
     "$check" --schedule random --seed 5 --log-file $log ./no_barrier >/dev/null
 done
