@@ -8,6 +8,7 @@
 #include "runtime/errors.h"
 #include "runtime/estimate.h"
 #include "runtime/outputs.h"
+#include "runtime/progress.h"
 #include "runtime/session.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/run.h"
@@ -186,7 +187,9 @@ static cudaError_t run(const struct kernel *k, const void *stream) {
     launch_uses(stream);
     begin_on(stream, k);
     if (task.launch.grid_barrier) global_let_write_to(task.launch.grid_barrier);
+    progress_begin(&task.launch, launches, k->shown);
     const enum run_status status = backend_run(&contender, &problem, &taken);
+    progress_end();
     tell_end();
     cycles += taken > 0 ? taken : (double)sim.steps;
     if (sim_run_state.abandoned) return errors_lose(cudaErrorLaunchFailure);

@@ -32,8 +32,8 @@ cudaError_t memory_register(void *pointer, size_t bytes, const char *what) {
 }
 
 /* What a program has not written is no number that it may have expected: with every byte so, fp16,
- * bf16, fp32 and int32 are large and negative, and none is NaN, with which a comparison may pass. Of
- * a block that is larger its pages are left alone. */
+ * bf16, fp32 and int32 are large and negative, and none is NaN, with which a comparison may pass.
+ * Of a larger block the pages behind are left alone. */
 static void fill_new(void *memory, size_t bytes) {
     enum { UNWRITTEN = 0xfb };
     static const size_t most = (size_t)256 << 20;

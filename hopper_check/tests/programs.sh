@@ -169,15 +169,29 @@ expect 5 'as its first CTAs have shown' --launch-limit 1 ./faults long
 "$check" --launch-limit any --schedule time ./product >/dev/null || failed=1
 }
 
-# Ctrl-C: what was found so far, and a code of its own.
-"$check" ./faults wait >interrupted 2>&1 &
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-    grep -q waiting interrupted && break
-    sleep 0.2
-done
-kill -INT $!
-wait $!
-code=$?
-[ "$code" -eq 130 ] && grep -q 'incomplete: it was interrupted' interrupted ||
-    { echo "interrupted: exit code $code: $(cat interrupted)"; failed=1; }
+# Ctrl-C: what was found so far, a code of its own, and which launch was under way. A launch that takes
+# ten seconds is told of.
+interrupt() { # PROGRAM'S ARGUMENT, LINE TO WAIT FOR, SECONDS
+    "$check" --jobs 1 --launch-limit any ./faults "$1" >interrupted 2>&1 &
+    for _ in $(seq "$3"); do
+        grep -q "$2" interrupted && break
+        sleep 1
+    done
+    kill -INT $!
+    wait $!
+    code=$?
+    [ "$code" -eq 130 ] || { echo "interrupted: exit code $code: $(cat interrupted)"; failed=1; }
+}
+interrupted() { # TEXT
+    grep -q "$1" interrupted || { echo "expected '$1', got: $(cat interrupted)"; failed=1; }
+}
+interrupt wait waiting 10
+interrupted 'incomplete: it was interrupted$'
+interrupt races waiting 10
+interrupted 'incomplete: it was interrupted$'
+interrupted 'findings: 1$'
+grep -q keep-going interrupted && { echo "a hint after Ctrl-C: $(cat interrupted)"; failed=1; }
+interrupt spin 'of spin, has run for 10 seconds: [1-9]' 60
+interrupted 'of spin, has run for 10 seconds: [1-9]'
+interrupted 'incomplete: it was interrupted in launch 1, of spin, whose threads had executed [1-9]'
 exit "$failed"
