@@ -8,6 +8,7 @@
 #include "sim/order/global_shadow.h"
 #include "sim/order/map_order.h"
 #include "sim/order/release.h"
+#include "sim/order/sequential_fences.h"
 #include "sim/order/shadow.h"
 #include "sim/units/thread_copies.h"
 #include "sim/units/mbarrier/table.h"
@@ -38,6 +39,7 @@ static void launch_begins(void) {
     shadow_uncommitted = tma_store_uncommitted;
     global_under_way = tma_store_under_way;
     release_launch_begins();
+    sequential_fences_launch_begins();
     launch_order_begins();
     global_shadow_launch_begins();
     map_order_launch_begins();

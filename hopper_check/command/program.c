@@ -16,6 +16,24 @@ static bool worse(enum exit a, enum exit b) {
     return rank[a] > rank[b];
 }
 
+/* And what the first run did that had not ended. */
+static void say_interrupted(const struct run *run, int runs, char *why, size_t size) {
+    snprintf(why, size, "it was interrupted");
+    for (int i = 0; i < runs; ++i) {
+        const struct results *const r = &run[i].results;
+        if (!r->under_way) continue;
+        snprintf(why, size, "it was interrupted in launch %d, of %s, whose threads had executed ",
+                 r->number, r->kernel ? r->kernel : "?");
+        const size_t used = strlen(why);
+        if (r->so_far)
+            snprintf(why + used, size - used, "%llu instructions, under %s",
+                     (unsigned long long)r->so_far, run[i].name);
+        else
+            snprintf(why + used, size - used, "for less than a second, under %s", run[i].name);
+        return;
+    }
+}
+
 /* The worst of the runs. Findings are worse than all of them. */
 static void judge(const struct run *run, int runs, int planned, struct summary *s) {
     char why[2200];
@@ -41,10 +59,10 @@ static void judge(const struct run *run, int runs, int planned, struct summary *
     if (findings_count()) s->code = EXIT_FINDINGS;
     s->interrupted = runs_interrupted();
     if (s->interrupted) {
-        snprintf(s->why, sizeof s->why, "it was interrupted");
+        s->code = EXIT_INCOMPLETE;
+        say_interrupted(run, runs, s->why, sizeof s->why);
         s->under = NULL;
     }
-    if (s->interrupted && !findings_count()) s->code = EXIT_INCOMPLETE;
 }
 
 int program_main(int argc, char **argv) {

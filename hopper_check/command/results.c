@@ -69,6 +69,7 @@ static void add_finding(char **field, int fields, const struct results *r) {
 static void begin_launch(char **field, const struct launch_filter *filter, struct results *r) {
     const bool named = !filter->kernel || strstr(field[2], filter->kernel);
     r->under_way = true;
+    r->so_far = 0;
     r->number = atoi(field[1]);
     r->named += named;
     r->counts = named && r->named > filter->skip &&
@@ -82,6 +83,7 @@ static void take(char **field, int fields, const struct launch_filter *filter, s
     if (!strcmp(field[0], "note") && fields > 1) add_note(field[1]);
     if (!strcmp(field[0], "finding") && fields > 2 && r->counts) add_finding(field, fields, r);
     if (!strcmp(field[0], "launch") && fields > 2) begin_launch(field, filter, r);
+    if (!strcmp(field[0], "runs") && fields > 1) r->so_far = strtoull(field[1], NULL, 10);
     if (!strcmp(field[0], "ended") && fields > 2) r->under_way = false;
     if (!strcmp(field[0], "ended") && fields > 2 && r->counts) {
         ++r->launches;

@@ -15,9 +15,10 @@ struct results {
     bool counts;    /* that launch passes the filter */
     int launches;   /* that have ended, of those */
     uint64_t executed, checked;
-    int refused;  /* a code of runtime/session.h; 0: nothing was */
-    char *why;    /* a sentence; or NULL */
-    char *kernel; /* of the launch that began last; or NULL */
+    uint64_t so_far; /* instructions of the launch under way, as told last; 0: nothing was told */
+    int refused;     /* a code of runtime/session.h; 0: nothing was */
+    char *why;       /* a sentence; or NULL */
+    char *kernel;    /* of the launch that began last; or NULL */
 };
 
 /* Of which launches something is reported and counted. */

@@ -8,10 +8,25 @@
 #include "command/findings.h"
 #include "command/terms.h"
 
-/* Code hosts take paths that are relative to the repository: that where the command was called. */
+/* How long the path of the repository is that has the file; 0: none has. (.git is a file in a
+ * worktree.) */
+static size_t repository(const char *path) {
+    char git[PATH_MAX];
+    for (size_t length = strlen(path); length > 0; --length) {
+        if (path[length] != '/') continue;
+        const int size = snprintf(git, sizeof git, "%.*s/.git", (int)length, path);
+        if (size < (int)sizeof git && access(git, F_OK) == 0) return length;
+    }
+    return 0;
+}
+
+/* Code hosts take paths that are relative to the repository: the file's, or else where the command
+ * was called. */
 static const char *relative(const char *path) {
     char here[PATH_MAX];
-    const size_t length = getcwd(here, sizeof here) ? strlen(here) : 0;
+    size_t length = *path == '/' ? repository(path) : 0;
+    if (length) return path + length + 1;
+    length = getcwd(here, sizeof here) ? strlen(here) : 0;
     if (length && !strncmp(path, here, length) && path[length] == '/') return path + length + 1;
     return path;
 }

@@ -61,7 +61,7 @@ static void print(FILE *out, const struct summary *s, const struct program_optio
     if (findings_suppressed()) fprintf(out, ", and %d suppressed", findings_suppressed());
     fputc('\n', out);
     if (findings) print_replay(out, o);
-    if (findings && s->runs < o->runs)
+    if (findings && s->runs < o->runs && !s->interrupted)
         fprintf(out, "%d of %d runs were made; --keep-going makes all\n", s->runs, o->runs);
 }
 

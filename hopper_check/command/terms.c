@@ -39,6 +39,8 @@ static const struct {
     {"read-before-landed", "PTX ISA, Asynchronous Operations: completion"},
     {"tensor-map-in-use", "PTX ISA, fence: .proxy.tensormap"},
     {"tensor-map-not-acquired", "PTX ISA, fence: .proxy.tensormap"},
+    {"tma-coordinate", "no sentence of the PTX ISA: GPUs answer \"illegal instruction\"; "
+                       "docs/layouts.md, The TMA's side"},
     {"tx-count", "PTX ISA, mbarrier: Tracking asynchronous operations"},
     {"unwaited-copy", "PTX ISA, cp.async.bulk.wait_group"},
     {"unwaited-wgmma", "PTX ISA, wgmma.wait_group"},
@@ -58,7 +60,7 @@ static const struct term terms[] = {
     {"cluster_sync", "barrier.cluster.arrive, barrier.cluster.wait",
      "barrier_cluster_arrive, barrier_cluster_wait"},
     {"cp_async_wait_group", "cp.async.wait_group", NULL},
-    {"fence_acq_rel", "fence.acq_rel", NULL},
+    {"fence_acq_rel", "fence.acq_rel, in CUDA C++ __threadfence() for the scope of the GPU", NULL},
     {"fence_mbarrier_init", "fence.mbarrier_init.release.cluster", "fence_mbarrier_init"},
     {"fence_proxy_async_global", "fence.proxy.async.global", "fence_proxy_async"},
     {"fence_proxy_async", "fence.proxy.async.shared::cta", "fence_proxy_async"},

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/errors.h"
+#include "runtime/launching.h"
 #include "runtime/memory.h"
 #include "runtime/modules.h"
 #include "runtime/session.h"
@@ -128,7 +129,7 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream) {
-    (void)stream;
+    launch_uses(stream);
     return errors_note(memory_copy(to, from, bytes, kind));
 }
 
@@ -140,7 +141,7 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
 
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                 size_t bytes, cudaStream_t stream) {
-    (void)stream;
+    launch_uses(stream);
     return cudaMemcpyPeer(to, to_device, from, from_device, bytes);
 }
 
@@ -152,7 +153,7 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, enum cudaMemcpyKind kind,
                               cudaStream_t stream) {
-    (void)stream;
+    launch_uses(stream);
     return errors_note(memory_copy_rows(to, to_pitch, from, from_pitch, width, height, kind));
 }
 
@@ -163,7 +164,7 @@ cudaError_t cudaMemset(void *to, int value, size_t bytes) {
 }
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream) {
-    (void)stream;
+    launch_uses(stream);
     return errors_note(memory_fill(to, 0, (uint32_t)value, 1, bytes, 1));
 }
 
@@ -173,7 +174,7 @@ cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t
 
 cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
-    (void)stream;
+    launch_uses(stream);
     return errors_note(memory_fill(to, pitch, (uint32_t)value, 1, width, height));
 }
 
@@ -210,12 +211,12 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, siz
 
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
                                     size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream) {
-    (void)stream;
+    launch_uses(stream);
     return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
                                       enum cudaMemcpyKind kind, cudaStream_t stream) {
-    (void)stream;
+    launch_uses(stream);
     return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
 }

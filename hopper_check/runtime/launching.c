@@ -8,6 +8,7 @@
 #include "runtime/errors.h"
 #include "runtime/estimate.h"
 #include "runtime/outputs.h"
+#include "runtime/progress.h"
 #include "runtime/session.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/run.h"
@@ -149,6 +150,18 @@ static void tell_end(void) {
     session_tell("ended", (const char *const[]){executed, checked}, 2);
 }
 
+void launch_uses(const void *stream) {
+    static const void *first;
+    static bool any;
+    if (stream == cudaStreamLegacy) stream = NULL; /* two names of the default stream */
+    if (!any) first = stream;
+    any = true;
+    if (stream != first)
+        session_note(
+            "the program uses more than one stream: they run in the order of its calls, and "
+            "races between two of them are not seen");
+}
+
 /* On another stream than the launch before it, a launch has none ahead of it that it could overlap
  * with; the order of the host's calls is that of all streams. */
 static void begin_on(const void *stream, const struct kernel *k) {
@@ -171,9 +184,12 @@ static cudaError_t run(const struct kernel *k, const void *stream) {
     tell_begin(k);
     estimate_begin(k, &task.launch, task.args + sizeof(struct gemm_args));
     outputs_apply(k->outputs, k->function, task.args + sizeof(struct gemm_args));
+    launch_uses(stream);
     begin_on(stream, k);
     if (task.launch.grid_barrier) global_let_write_to(task.launch.grid_barrier);
+    progress_begin(&task.launch, launches, k->shown);
     const enum run_status status = backend_run(&contender, &problem, &taken);
+    progress_end();
     tell_end();
     cycles += taken > 0 ? taken : (double)sim.steps;
     if (sim_run_state.abandoned) return errors_lose(cudaErrorLaunchFailure);

@@ -26,6 +26,9 @@ cudaError_t launch_request(const struct request *request);
 int launch_ctas_per_sm(const struct request *request);
 int launch_clusters(const struct request *request);
 
+/* Work is given to this stream. With the second one people are told what is not seen. */
+void launch_uses(const void *stream);
+
 /* What all launches so far have taken, in the model's milliseconds. */
 double launch_milliseconds(void);
 

@@ -31,6 +31,15 @@ cudaError_t memory_register(void *pointer, size_t bytes, const char *what) {
     return adopted ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
+/* What a program has not written is no number that it may have expected: with every byte so, fp16,
+ * bf16, fp32 and int32 are large and negative, and none is NaN, with which a comparison may pass.
+ * Of a larger block the pages behind are left alone. */
+static void fill_new(void *memory, size_t bytes) {
+    enum { UNWRITTEN = 0xfb };
+    static const size_t most = (size_t)256 << 20;
+    memset(memory, UNWRITTEN, bytes < most ? bytes : most);
+}
+
 cudaError_t memory_new(void **pointer, size_t bytes, const char *what) {
     if (!pointer) return cudaErrorInvalidValue;
     session_get();
@@ -40,6 +49,7 @@ cudaError_t memory_new(void **pointer, size_t bytes, const char *what) {
     session_enter();
     const char *const label = name_next(what);
     *pointer = backend_alloc(bytes, label, true);
+    if (*pointer) fill_new(*pointer, bytes);
     session_leave();
     if (!*pointer)
         session_note("%s of %zu bytes fails: the host has no memory for it, or there are too many "

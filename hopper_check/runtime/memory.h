@@ -8,7 +8,7 @@
 
 #include "runtime/cuda.h"
 
-/* `what` names it in reports, with a number behind. */
+/* `what` names it in reports, with a number behind. The first 256 MB of it are no usual numbers. */
 cudaError_t memory_new(void **pointer, size_t bytes, const char *what);
 /* The program's own memory, until memory_free(). */
 cudaError_t memory_register(void *pointer, size_t bytes, const char *what);

@@ -14,6 +14,7 @@
 #include "backend.h"
 #include "program/sites.h"
 #include "runtime/environment.h"
+#include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/held_reports.h"
 
@@ -147,6 +148,7 @@ static void open_session(void) {
     sim_configure(session.sms, session.schedule, session.seed);
     set("--step-limit", session.step_limit);
     set("--doubtful", session.doubtful);
+    doubt_advice = "Only --doubtful on has it.";
     set("--hazards", HAZARDS_MOST);
     session_tell("loaded", NULL, 0);
     if (backend_open(&options, &info) != EXIT_VERIFIED) _exit(REFUSED_INPUT);

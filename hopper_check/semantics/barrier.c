@@ -159,8 +159,8 @@ static void run_fence(const struct operation *op, struct frame *frame) {
                  (enum sim_scope)op->option[OPTION_SCOPE]);
 }
 
-/* {.sem}{.sync_restrict}.scope. fence.sc orders more than the simulator tells apart, and one that
- * is restricted to shared memory less. */
+/* {.sem}{.sync_restrict}.scope. One that is restricted to shared memory orders less than the
+ * simulator tells apart. */
 static void decode_fence(struct decoder *d) {
     static const char *const kinds[] = {"acq_rel", "sc", "acquire", "release", NULL};
     const int kind = take_one_of(d, kinds);
@@ -170,9 +170,8 @@ static void decode_fence(struct decoder *d) {
     need_operands(d, 0, 0);
     if (scope < 0 || (restricted && scope != SIM_SCOPE_CLUSTER))
         refuse(d, "this fence is not modelled");
-    d->op->option[OPTION_SEMANTICS] = kind == 2   ? SIM_ACQUIRE
-                                      : kind == 3 ? SIM_RELEASE
-                                                  : SIM_ACQ_REL;
+    static const enum sim_semantics semantics[] = {SIM_ACQ_REL, SIM_SC, SIM_ACQUIRE, SIM_RELEASE};
+    d->op->option[OPTION_SEMANTICS] = kind < 0 ? SIM_ACQ_REL : semantics[kind];
     d->op->option[OPTION_SCOPE] = scope;
     d->op->run = run_fence;
 }
@@ -180,7 +179,7 @@ static void decode_fence(struct decoder *d) {
 /* fence.proxy.async::generic.{acquire, release}.sync_restrict.cluster */
 static void decode_fence_generic_async(struct decoder *d) {
     decode_fence(d);
-    if (d->op->option[OPTION_SEMANTICS] == SIM_ACQ_REL) refuse(d, "this fence is not modelled");
+    if (d->op->option[OPTION_SEMANTICS] >= SIM_ACQ_REL) refuse(d, "this fence is not modelled");
     d->op->option[OPTION_PROXY] = d->op->option[OPTION_SEMANTICS] == SIM_RELEASE;
 }
 
@@ -191,7 +190,7 @@ static void decode_membar(struct decoder *d) {
     need_operands(d, 0, 0);
     if (level < 0) refuse(d, "this fence is not modelled");
     if (d->why) return;
-    d->op->option[OPTION_SEMANTICS] = SIM_ACQ_REL;
+    d->op->option[OPTION_SEMANTICS] = SIM_SC;
     d->op->option[OPTION_SCOPE] = (int)scope_of[level];
     d->op->run = run_fence;
 }

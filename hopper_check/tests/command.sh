@@ -33,6 +33,12 @@ expect 4 'local-bounds' run "$here/local.ptx" --block 1
 expect 4 'deadlock' run "$here/spin.ptx" --block 1 --buffer y=u32:1x1 --schedule late y
 expect 4 'has branched 1001 times' run "$here/endless.ptx" --block 1 --branch-limit 1000
 
+# A rule in doubt is off; where it is on its report says why.
+sed 's/%tid.x;/0;/;s/ld.shared.u32 %r5, .*/mov.u32 %r5, 1;/' "$here/race.ptx" >"$work/one_word.ptx"
+expect 0 'clean' run "$work/one_word.ptx" --block 32 --buffer y=u32:1x64 y
+expect 4 'in doubt: one-instruction-of-a-warp. Only --doubtful on has it.' run "$work/one_word.ptx" \
+    --block 32 --buffer y=u32:1x64 --doubtful on y
+
 # Registers of a wgmma: as compilers leave them, and then with one line more or less.
 registers() {
     wanted=$1 text=$2

@@ -21,7 +21,7 @@ ptx='-gencode arch=compute_90a,code=compute_90a -cudart shared'
 
 # shellcheck disable=SC2086 # $ptx is a list of options
 {
-for program in saxpy race host product unusual pointers faults early; do build $program $program $ptx; done
+for program in saxpy race host product unusual pointers faults early fences; do build $program $program $ptx; done
 build blas blas $ptx -lcublas -lcublasLt
 build driver driver $ptx -lcuda
 build im2col im2col $ptx -lcuda
@@ -37,6 +37,9 @@ expect 4 'global-bounds' ./pointers beyond
 expect 0 'clean' --follow all ./pointers
 expect 0 'clean' ./host
 expect 0 'it is that of a model' ./host
+expect 0 'the program uses more than one stream' ./host
+said=$("$check" --schedule time ./early 2>&1) # on one stream alone
+case $said in *'more than one stream'*) echo "./early: $said"; failed=1 ;; esac
 expect 0 'clean' ./blas
 expect 0 'clean' ./driver "$here/ptx/sum.ptx"
 expect 0 'clean' ./im2col
@@ -74,8 +77,17 @@ grep -q '"verdict": "findings"' race.json && grep -q '"ruleId": "data-race"' rac
 expect 4 '' --jobs 1 --keep-going --json again.json ./race
 expect 4 '' --jobs 3 --keep-going --json third.json ./race
 cmp again.json third.json || failed=1
+# Paths of SARIF: from the repository of the source, else from where the command was called.
+mkdir -p repository/.git repository/part
+cp "$here/programs/race.cu" repository/part/race.cu
+"$nvcc" $ptx -lineinfo -diag-suppress 20054 -o in_repository "$PWD/repository/part/race.cu" || exit 2
+expect 4 '' --schedule time --sarif repository/sarif ./in_repository
+grep -q '"uri": "part/race.cu"' repository/sarif ||
+    { echo "not relative to the repository: $(cat repository/sarif)"; failed=1; }
 build no_barrier product $ptx -DNO_BARRIER
 expect 4 'hazard: overwritten' ./no_barrier
+build column product $ptx -DCOLUMN=1
+expect 4 "docs/layouts.md, The TMA's side" ./column # the rule that no manual has
 for log in one two; do
     "$check" --schedule random --seed 5 --log-file $log ./no_barrier >/dev/null
 done
@@ -103,6 +115,14 @@ early far 'of the launch ahead' 'summed' write
 early adds 'an ordinary addition' 'an ordinary addition' write
 expect 4 'in CUDA C++ cudaGridDependencySynchronize()' ./early reads
 
+# fence.sc: two of them order what stands before the first and behind the second.
+expect 0 'clean' ./fences
+for mistake in no-writer no-reader one-writer narrow; do
+    expect 4 "data-race: programs/fences.cu:$(grep -n '// read$' "$here/programs/fences.cu" | cut -d: -f1): " \
+        ./fences $mistake
+done
+expect 4 'in CUDA C++ __threadfence()' ./fences one-writer
+
 # PTX, however it is compressed, and beside machine code.
 for mode in none size speed; do
     build packed saxpy $ptx --compress-mode=$mode
@@ -117,6 +137,7 @@ expect 5 'no kernel has accessed memory' ./faults no-access
 expect 5 "has not used CUDA's runtime" true
 # The program itself fails.
 expect 1 'ended with status 7' ./faults status
+expect 1 'ended with status 1' ./faults no-memset # new memory is not 0
 expect 1 'crashed in its host code, by signal 11' ./faults crash
 # What is not there.
 expect 5 'calls cudaGraphCreate, which' ./faults graph
@@ -148,15 +169,29 @@ expect 5 'as its first CTAs have shown' --launch-limit 1 ./faults long
 "$check" --launch-limit any --schedule time ./product >/dev/null || failed=1
 }
 
-# Ctrl-C: what was found so far, and a code of its own.
-"$check" ./faults wait >interrupted 2>&1 &
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-    grep -q waiting interrupted && break
-    sleep 0.2
-done
-kill -INT $!
-wait $!
-code=$?
-[ "$code" -eq 130 ] && grep -q 'incomplete: it was interrupted' interrupted ||
-    { echo "interrupted: exit code $code: $(cat interrupted)"; failed=1; }
+# Ctrl-C: what was found so far, a code of its own, and which launch was under way. A launch that takes
+# ten seconds is told of.
+interrupt() { # PROGRAM'S ARGUMENT, LINE TO WAIT FOR, SECONDS
+    "$check" --jobs 1 --launch-limit any ./faults "$1" >interrupted 2>&1 &
+    for _ in $(seq "$3"); do
+        grep -q "$2" interrupted && break
+        sleep 1
+    done
+    kill -INT $!
+    wait $!
+    code=$?
+    [ "$code" -eq 130 ] || { echo "interrupted: exit code $code: $(cat interrupted)"; failed=1; }
+}
+interrupted() { # TEXT
+    grep -q "$1" interrupted || { echo "expected '$1', got: $(cat interrupted)"; failed=1; }
+}
+interrupt wait waiting 10
+interrupted 'incomplete: it was interrupted$'
+interrupt races waiting 10
+interrupted 'incomplete: it was interrupted$'
+interrupted 'findings: 1$'
+grep -q keep-going interrupted && { echo "a hint after Ctrl-C: $(cat interrupted)"; failed=1; }
+interrupt spin 'of spin, has run for 10 seconds: [1-9]' 60
+interrupted 'of spin, has run for 10 seconds: [1-9]'
+interrupted 'incomplete: it was interrupted in launch 1, of spin, whose threads had executed [1-9]'
 exit "$failed"

@@ -37,6 +37,9 @@ enum doubtful_rule {
 extern bool doubtful_rules;     /* are kept; the default */
 extern bool all_doubtful_rules; /* and those on demand */
 
+/* What the report of a doubtful rule says about switches, where they are on by default. */
+extern const char *doubt_advice;
+
 /* As reports and docs/rules-in-doubt.md call it. */
 const char *doubt_name(enum doubtful_rule rule);
 

@@ -170,6 +170,7 @@ static void begin_cta(struct sim_cta *cta, int index, int sm, uint64_t time) {
     cta->launched_dependents = cta->has_waited = false;
     cta->registers = NULL;
     cta->tensor = NULL;
+    cta->fences = NULL;
     cta->refused_file = NULL;
     cta->at_exit = NULL;
     sim_poison(cta->shared, cta->shared_bytes);
@@ -282,6 +283,7 @@ static bool start_next_cluster(int device) {
         cluster->slot[cluster->slots++] = (struct sim_slot){"the kernels ahead", false, NULL};
     cluster->mbarriers = NULL;
     cluster->barrier = NULL;
+    cluster->fences = NULL;
     cluster->tensor_group = 0;
     cluster->next = NULL;
     struct sim_cluster **end = &sim.clusters;

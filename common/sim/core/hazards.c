@@ -115,6 +115,7 @@ void sim_hazard_between(const struct sim_side *now, const struct sim_side *then)
 /* ---- rules in doubt ---- */
 
 bool doubtful_rules = true, all_doubtful_rules;
+const char *doubt_advice = "--doubtful off leaves it out.";
 static enum doubtful_rule doubt = DOUBTS; /* of the next report; DOUBTS: none */
 
 const char *doubt_name(enum doubtful_rule rule) {
@@ -202,11 +203,9 @@ static void report(const char *kind, const char *file, int line, const struct si
     if (more && used < sizeof text)
         used += (size_t)snprintf(text + used, sizeof text - used, "\n    %s", more);
     if (rule < DOUBTS && used < sizeof text)
-        snprintf(text + used, sizeof text - used,
-                 rule < DOUBT_TENSOR_FENCE
-                     ? "\n    This rule is in doubt: %s. --doubtful off leaves it out."
-                     : "\n    This rule is in doubt: %s. Only --doubtful all has it.",
-                 doubt_name(rule));
+        snprintf(text + used, sizeof text - used, "\n    This rule is in doubt: %s. %s",
+                 doubt_name(rule),
+                 rule < DOUBT_TENSOR_FENCE ? doubt_advice : "Only --doubtful all has it.");
     report_say(text,
                &(struct report_cause){kind, known ? side[1].file : NULL, known ? side[1].line : 0});
     if (!sim_hazard_hook) return;

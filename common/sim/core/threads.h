@@ -182,6 +182,7 @@ struct sim_cta {
     struct named_barrier *barriers;  /* 16: units/named_barrier.c */
     struct register_pool *registers; /* units/registers/setmaxnreg.c */
     struct tensor_memory *tensor;    /* units/tcgen05_memory.c */
+    struct sim_known *fences;        /* order/sequential_fences.c */
     const char *refused_file;        /* units/cluster_launch.c; NULL: it has seen no refusal */
     int refused_line;
     struct sim_exit_call *at_exit; /* called when its last thread has ended */
@@ -198,6 +199,7 @@ struct sim_cluster {
     struct sim_arena_block *arena;    /* freed with the cluster: storage.c */
     struct mbarrier_table *mbarriers; /* units/mbarrier/table.c */
     struct cluster_barrier *barrier;  /* units/cluster.c */
+    struct sim_known *fences;         /* order/sequential_fences.c */
     int tensor_group;                 /* of its tcgen05 instructions; 0: it has had none */
     struct sim_cluster *next;
 };

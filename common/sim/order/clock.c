@@ -32,14 +32,15 @@ enum { VECTOR_ENTRIES = sizeof(clock_vector) / sizeof(uint32_t) };
 enum { STEP_VECTORS = 4 };
 enum { CLOCK_STEP = STEP_VECTORS * VECTOR_ENTRIES }; /* clocks are a multiple of it long */
 
-/* Makes room for entries 0 .. slots - 1. */
+/* Makes room for entries 0 .. slots - 1. A clock that has come from elsewhere may have more of them
+ * than the cluster has slots. Then there is room for these and no more: else clocks that are passed
+ * to and fro would grow each time. */
 static void grow(struct sim_cluster *cluster, struct sim_clock *clock, int slots) {
     if (slots <= clock->size) return;
+    const int most = (cluster->slots + CLOCK_STEP - 1) / CLOCK_STEP * CLOCK_STEP;
     int size = (slots + CLOCK_STEP - 1) / CLOCK_STEP * CLOCK_STEP;
-    if (clock->size && size < 2 * clock->size) {
-        int most = (cluster->slots + CLOCK_STEP - 1) / CLOCK_STEP * CLOCK_STEP;
-        size = 2 * clock->size < most || most < size ? 2 * clock->size : most;
-    }
+    if (size < 2 * clock->size && size < most)
+        size = 2 * clock->size < most ? 2 * clock->size : most;
     uint32_t *at = sim_arena_alloc(cluster, size * sizeof *at);
     if (clock->size) memcpy(at, clock->at, clock->size * sizeof *at);
     clock->at = at;

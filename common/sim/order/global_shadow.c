@@ -23,6 +23,7 @@
 #include "sim/core/run.h"
 #include "sim/order/clock.h"
 #include "sim/order/launch_order.h"
+#include "sim/order/sequential_fences.h"
 #include "sim/order/known_clocks.h"
 #include "sim/order/access_times.h"
 
@@ -110,7 +111,8 @@ bool global_knows(const struct sim_thread *thread, uint32_t cluster, int slot, u
                sim_clock_get(for_async_proxy ? &thread->g : &thread->c, slot) >= epoch;
     const struct sim_sync *const sync = known_get(thread->known, (int)cluster);
     return (sync && sim_clock_get(for_async_proxy ? &sync->g : &sync->c, slot) >= epoch) ||
-           launch_order_knows(thread, (int)cluster, slot, epoch, for_async_proxy);
+           launch_order_knows(thread, (int)cluster, slot, epoch, for_async_proxy) ||
+           sequential_fences_know(thread, (int)cluster, slot, epoch, for_async_proxy);
 }
 
 bool global_loses_update(const struct global_record *a, const struct global_record *b) {

@@ -17,6 +17,7 @@
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
 #include "sim/order/known_clocks.h"
+#include "sim/order/sequential_fences.h"
 
 const char *const scope_names[] = {".cta", ".cluster", ".gpu", ".sys"};
 enum { SCOPES = 4 };
@@ -287,12 +288,14 @@ void release_fence(struct sim_thread *thread, enum sim_semantics semantics, enum
     struct release_state *const state = state_of(thread);
     const uint16_t site = source_site(thread->self.file, thread->self.line);
     if (semantics & SIM_ACQUIRE) acquire_seen(thread, state, scope, site);
+    if (semantics == SIM_SC) sequential_fences_acquire(thread, scope);
     if (!(semantics & SIM_RELEASE)) return;
     struct sim_cluster *const own = thread->cta->cluster;
     struct release *const fence = &state->fence[scope];
     const struct sim_sync now = now_of(thread);
     sim_sync_clear(&fence->sync);
     sim_sync_join(own, &fence->sync, &now);
+    if (semantics == SIM_SC) sequential_fences_release(thread, scope, &now);
     ++thread->epoch;
     fence->site = site;
     state->fenced[scope] = true;

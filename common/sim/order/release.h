@@ -15,7 +15,13 @@
 enum sim_scope { SIM_SCOPE_CTA, SIM_SCOPE_CLUSTER, SIM_SCOPE_GPU, SIM_SCOPE_SYS };
 extern const char *const scope_names[]; /* ".cta", ... */
 
-enum sim_semantics { SIM_RELAXED = 0, SIM_ACQUIRE = 1, SIM_RELEASE = 2, SIM_ACQ_REL = 3 };
+enum sim_semantics {
+    SIM_RELAXED = 0,
+    SIM_ACQUIRE = 1,
+    SIM_RELEASE = 2,
+    SIM_ACQ_REL = 3,
+    SIM_SC = 7 /* of fences alone: sequential_fences.h */
+};
 
 /* Where a thread runs, as far as scopes tell places apart, and in which launch. */
 struct sim_place {
@@ -37,7 +43,7 @@ void release_write(struct sim_thread *thread, const void *word, enum sim_semanti
 /* Reads a word, and acquires what it carries, now or at a later fence. */
 void release_read(struct sim_thread *thread, const void *word, enum sim_semantics semantics,
                   enum sim_scope scope);
-/* fence.acq_rel, or of `semantics` the half. */
+/* fence.acq_rel, or of `semantics` the half; fence.sc. */
 void release_fence(struct sim_thread *thread, enum sim_semantics semantics, enum sim_scope scope);
 /* Patterns of an mbarrier. A relaxed wait has seen what this CTA's arrivals and copies have
  * released, and in `cluster` what others' have (NULL: nothing): for a fence behind it. */

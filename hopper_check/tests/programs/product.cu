@@ -11,6 +11,9 @@
 
 using bf16 = __nv_bfloat16;
 enum { TILE_M = 64, TILE_N = 64, TILE_K = 64, CLUSTER = 2 };
+#ifndef COLUMN
+#define COLUMN 0 // at which column of A the product begins
+#endif
 enum { A_BYTES = TILE_M * TILE_K * 2, B_BYTES = TILE_N * TILE_K * 2 };
 
 __device__ uint32_t shared_address(const void *p) { return (uint32_t)__cvta_generic_to_shared(p); }
@@ -73,7 +76,7 @@ __global__ void __launch_bounds__(128) product(const __grid_constant__ CUtensorM
         if (threadIdx.x == 0) {
             asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
                              shared_address(&full)), "r"(A_BYTES + B_BYTES) : "memory");
-            load(a, &map_a, i * TILE_K, m0, &full);
+            load(a, &map_a, i * TILE_K + COLUMN, m0, &full);
             load_for_all(b + rank * B_BYTES / 2, &map_b, i * TILE_K, n0 + rank * TILE_N / 2, &full);
         }
         wait(&full, i & 1);
