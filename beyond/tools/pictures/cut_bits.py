@@ -18,6 +18,7 @@ def sums():
     units of the last column], the result in them); the last one is fp32's sum of both."""
     products = ", ".join(f"product({a}, {b})" for a, b in PRODUCTS)
     rows = c_table(f'''
+#include "sim/models/element_values.c"
 #include "{RULE.removeprefix("common/")}"
 static struct tensor_term product(double a, double b) {{
     int bits[2] = {{0, 0}};

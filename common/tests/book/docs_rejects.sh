@@ -323,7 +323,7 @@ grep -qF 'Not yet recorded' "$dir/README.md" || { echo 'numbers without a record
 book
 mkdir "$dir/02_two"
 cp "$dir/01_one/README.md" "$dir/02_two"
-printf 'int a;\nint d;\n.technique = "more"\n' >"$dir/02_two/kernel.cu"
+printf 'int a;\nint x;\n.technique = "more"\n' >"$dir/02_two/kernel.cu"
 sed -n 2p "$dir/docs/results/gpu.jsonl" | sed 's/01_one/02_two/; s/100}/150}/' \
     >>"$dir/docs/results/gpu.jsonl"
 printf '<!-- ladder: results=gpu shape=64\n     steps=01,02 -->\n<!-- end -->\n' >>"$dir/README.md"
