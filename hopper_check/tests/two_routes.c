@@ -7,8 +7,8 @@
  *
  * A run is a number of the list of --check, or options: "--size 256 --schedule late". Instead of
  * runs, `search` makes those of the list as PTX alone, up to the first that is noticed, and ends
- * with 1 if there is one. The input is whole numbers, so that the result has only one right value. The
- * linker's --wrap brings every launch of a chapter here, on one device or on several, where the
+ * with 1 if there is one. The input is whole numbers, so that the result has only one right value.
+ * The linker's --wrap brings every launch of a chapter here, on one device or on several, where the
  * kernel that it names is exchanged for its program. Prints lines for each run:
  *
  *     run RUN c CODE KIND ptx CODE KIND same|DIFFERENT

@@ -105,11 +105,10 @@ def places(text, edit, breaks):
             yield file, int(line)
 
 
-def of_words(text, edit, breaks):
-    """Whether this line, in the file that is broken, accesses a word of shared memory."""
-    source = breaks.sources[edit.file]
-    return any(edit.file.endswith(file) and any(w in source.line_text(int(line)) for w in WORDS)
-               for file, line in PLACE.findall(text))
+def of_words(text, breaks):
+    """Whether this line accesses a word of shared memory."""
+    return any(name.endswith(file) and any(word in source.line_text(int(line)) for word in WORDS)
+               for file, line in PLACE.findall(text) for name, source in breaks.sources.items())
 
 
 def judge(breaks, options, edit, configuration, number):
@@ -137,7 +136,7 @@ def judge(breaks, options, edit, configuration, number):
         text += "\n" + run.stderr
     if edit.code in MOVED:
         return Result("moved", edit, text)
-    if c_kind == "data-race" and ptx_kind != c_kind and of_words(c_places, edit, breaks):
+    if c_kind == "data-race" and ptx_kind != c_kind and of_words(c_places, breaks):
         return Result("words", edit, text)
     if c == ptx == CLEAN:
         return Result("not shown", edit, text)
