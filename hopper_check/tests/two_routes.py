@@ -128,7 +128,8 @@ def judge(breaks, options, edit, configuration, number):
         if not found:
             return Result("no verdict", edit, f"exit code {run.returncode}\n{run.stderr[-1500:]}")
         c, c_kind, ptx, ptx_kind, same, c_places, ptx_places = found.groups()
-        elsewhere = ptx == CLEAN != c and make("search").returncode == 1
+        words = c_kind == "data-race" != ptx_kind and of_words(c_places, breaks)
+        elsewhere = ptx == CLEAN != c and not words and make("search").returncode == 1
     except subprocess.TimeoutExpired:
         return Result("no verdict", edit, f"takes more than {SECONDS} s, run {number} of {kernel}")
     text = f"c {c} {c_kind} {c_places}, ptx {ptx} {ptx_kind} {ptx_places}, run {number} of {kernel}"
@@ -136,7 +137,7 @@ def judge(breaks, options, edit, configuration, number):
         text += "\n" + run.stderr
     if edit.code in MOVED:
         return Result("moved", edit, text)
-    if c_kind == "data-race" and ptx_kind != c_kind and of_words(c_places, breaks):
+    if words:
         return Result("words", edit, text)
     if c == ptx == CLEAN:
         return Result("not shown", edit, text)
