@@ -26,7 +26,7 @@ expect 2 'there is no case' show 99-9
 expect 2 'answer is missing' check 05-1
 expect 0 '^  05-1 ' list 05
 expect 0 'Predict it' next
-expect 0 'Line 103 of kernel.cu' show 05-1
+expect 0 'Line 102 of kernel.cu' show 05-1
 predicted=$("$practice" show 05-1 | sed -n 's/^Answer: check 05-1 //p')
 right=
 for choice in $(echo "$predicted" | tr -d '|'); do
