@@ -4,7 +4,7 @@
 #include <cstring>
 #include <unistd.h>
 
-__global__ void store(int *out) { *out = 1; }
+__global__ void store(int *out) { *out = 1 + blockIdx.x; }
 __global__ void add(int *out) { atomicAdd(out, 1); }
 __global__ void spin(volatile int *out) {
     while (out[0] != 1)
