@@ -9,7 +9,6 @@ from sphinx import addnodes
 from sphinx.util import logging
 from sphinx.util.osutil import relative_uri
 
-import excerpts
 import live_links
 import tree
 
@@ -76,11 +75,10 @@ def rewrite_links(places, page, doctree):
 def lines_of_excerpt(path, text):
     """The first and last line of the file that an excerpt is, counted from 1; None."""
     source = tree.source(path).split("\n")
-    kept = [i for i, line in enumerate(source) if not excerpts.MARK.search(line)]
     shown = text.rstrip("\n").split("\n")
-    for start in range(len(kept) - len(shown) + 1):
-        if all(source[kept[start + i]] == line for i, line in enumerate(shown)):
-            return kept[start] + 1, kept[start + len(shown) - 1] + 1
+    for start in range(len(source) - len(shown) + 1):
+        if source[start:start + len(shown)] == shown:
+            return start + 1, start + len(shown)
     return None
 
 
