@@ -151,7 +151,7 @@ CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
     return result(memory_copy(pointer(to), pointer(from), bytes, cudaMemcpyDefault));
 }
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-    return (void)stream, cuMemcpy(to, from, bytes);
+    return launch_uses(stream), cuMemcpy(to, from, bytes);
 }
 CUresult cuMemcpyHtoD(CUdeviceptr to, const void *from, size_t bytes) {
     return result(memory_copy(pointer(to), from, bytes, cudaMemcpyHostToDevice));
@@ -163,13 +163,13 @@ CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes) {
     return result(memory_copy(pointer(to), pointer(from), bytes, cudaMemcpyDeviceToDevice));
 }
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes, CUstream stream) {
-    return (void)stream, cuMemcpyHtoD(to, from, bytes);
+    return launch_uses(stream), cuMemcpyHtoD(to, from, bytes);
 }
 CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes, CUstream stream) {
-    return (void)stream, cuMemcpyDtoH(to, from, bytes);
+    return launch_uses(stream), cuMemcpyDtoH(to, from, bytes);
 }
 CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream stream) {
-    return (void)stream, cuMemcpyDtoD(to, from, bytes);
+    return launch_uses(stream), cuMemcpyDtoD(to, from, bytes);
 }
 CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, size_t count) {
     return result(memory_fill(pointer(to), 0, value, 1, count, 1));
@@ -181,13 +181,13 @@ CUresult cuMemsetD32(CUdeviceptr to, unsigned value, size_t count) {
     return result(memory_fill(pointer(to), 0, value, 4, count, 1));
 }
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t count, CUstream stream) {
-    return (void)stream, cuMemsetD8(to, value, count);
+    return launch_uses(stream), cuMemsetD8(to, value, count);
 }
 CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count, CUstream stream) {
-    return (void)stream, cuMemsetD16(to, value, count);
+    return launch_uses(stream), cuMemsetD16(to, value, count);
 }
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream stream) {
-    return (void)stream, cuMemsetD32(to, value, count);
+    return launch_uses(stream), cuMemsetD32(to, value, count);
 }
 
 /* ---- streams and events ---- */

@@ -42,6 +42,7 @@ said=$("$check" --schedule time ./early 2>&1) # on one stream alone
 case $said in *'more than one stream'*) echo "./early: $said"; failed=1 ;; esac
 expect 0 'clean' ./blas
 expect 0 'clean' ./driver "$here/ptx/sum.ptx"
+expect 0 'the program uses more than one stream' ./driver "$here/ptx/sum.ptx"
 expect 0 'clean' ./im2col
 expect 4 'missing-proxy-fence' ./im2col no-fence
 

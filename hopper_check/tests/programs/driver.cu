@@ -11,6 +11,7 @@ int main(int argc, char **argv) {
     CUmodule module;
     CUfunction function;
     CUdeviceptr x, y;
+    CUstream stream;
     int n = N, host[N];
     void *arguments[] = {&x, &y, &n};
     if (argc < 2) return 2;
@@ -25,7 +26,9 @@ int main(int argc, char **argv) {
     for (int i = 0; i < N; ++i)
         host[i] = i;
     CHECK(cuMemcpyHtoD(x, host, sizeof host));
-    CHECK(cuMemsetD32(y, 5, N));
+    CHECK(cuStreamCreate(&stream, 0));
+    CHECK(cuMemsetD32Async(y, 5, N, stream));
+    CHECK(cuStreamSynchronize(stream));
     CHECK(cuLaunchKernel(function, 1, 1, 1, N, 1, 1, 0, nullptr, arguments, nullptr));
     CHECK(cuMemcpyDtoH(host, y, sizeof host));
     for (int i = 0; i < N; ++i)
