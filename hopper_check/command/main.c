@@ -12,6 +12,7 @@
 #include "harness/registry.h"
 #include "program/instructions.h"
 #include "program/sites.h"
+#include "runtime/advice.h"
 #include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 
@@ -122,7 +123,7 @@ static enum exit run_once(struct options *o, enum sim_schedule schedule) {
     sim_configure(o->sms, schedule, o->seed);
     set("--step-limit", o->step_limit);
     set("--doubtful", o->doubtful);
-    doubt_advice = "Only --doubtful on has it.";
+    doubt_advice = DOUBT_ADVICE;
     set("--hazards", HAZARDS_MOST);
     if (backend_open(&backend, &info) != EXIT_VERIFIED) return EXIT_BAD_INPUT;
     findings_run(schedule_names[schedule]);

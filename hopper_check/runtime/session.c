@@ -13,6 +13,7 @@
 
 #include "backend.h"
 #include "program/sites.h"
+#include "runtime/advice.h"
 #include "runtime/environment.h"
 #include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
@@ -148,7 +149,7 @@ static void open_session(void) {
     sim_configure(session.sms, session.schedule, session.seed);
     set("--step-limit", session.step_limit);
     set("--doubtful", session.doubtful);
-    doubt_advice = "Only --doubtful on has it.";
+    doubt_advice = DOUBT_ADVICE;
     set("--hazards", HAZARDS_MOST);
     session_tell("loaded", NULL, 0);
     if (backend_open(&options, &info) != EXIT_VERIFIED) _exit(REFUSED_INPUT);

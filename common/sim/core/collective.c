@@ -119,6 +119,13 @@ static void finish(struct sim_warp *warp, bool done) {
     }
 }
 
+/* All lanes are there: the instruction is executed now. */
+static void begin(struct sim_warp *warp) {
+    sim_drain(warp);
+    warp->arrived = 0;
+    warp->collective = NULL;
+}
+
 void sim_warp_collective_of(enum sim_ended ended, const char *name, void *operand,
                             sim_warp_execute *execute) {
     struct sim_thread *thread = sim_thread();
@@ -127,9 +134,7 @@ void sim_warp_collective_of(enum sim_ended ended, const char *name, void *operan
         sim_block(&warp->waiters, &wait_for_warp, warp);
         return;
     }
-    sim_drain(warp);
-    warp->arrived = 0;
-    warp->collective = NULL;
+    begin(warp);
     finish(warp, execute(warp, warp->operand));
 }
 
@@ -216,9 +221,7 @@ void sim_warpgroup_collective(const char *name, void *operand, sim_warpgroup_exe
         sim_block(&warp->waiters, &wait_for_warp, warp);
         return;
     }
-    sim_drain(warp);
-    warp->arrived = 0;
-    warp->collective = NULL;
+    begin(warp);
     call = (struct warpgroup_call){name, execute};
     finish(warp, gather_warps(warp, warp->operand));
 }
@@ -232,11 +235,8 @@ void collective_thread_exit(struct sim_thread *thread) {
     const enum sim_ended ended = (enum sim_ended)warp->collective_ended;
     if (collective_leaves_out(ended)) {
         if ((warp->arrived | warp->exited | 1u << thread->lane) != warp->lanes) return;
-        sim_drain(warp);
-        warp->arrived = 0;
-        warp->collective = NULL;
-        (void)warp->collective_execute(warp, warp->operand);
-        finish(warp, true);
+        begin(warp);
+        finish(warp, warp->collective_execute(warp, warp->operand));
         return;
     }
     char lanes[48];

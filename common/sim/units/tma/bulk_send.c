@@ -26,13 +26,8 @@ struct send {
 
 static void complete(struct sim_job *job) {
     struct send *const send = (struct send *)job;
-    const struct tma_reduction *const r = &send->reduction;
-    const unsigned char *const from = send->from.host ? send->from.host : send->value;
-    if (r->reduce)
-        for (uint32_t at = 0; at < send->bytes; at += (uint32_t)r->bytes)
-            r->reduce(r->function, send->to.host + at, from + at);
-    else
-        memcpy(send->to.host, from, send->bytes);
+    tma_bring(&send->reduction, send->to.host, send->from.host ? send->from.host : send->value,
+              send->bytes);
     mbarrier_copy_lands(&send->copy, send->bytes);
     free(send);
 }

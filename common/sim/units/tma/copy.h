@@ -7,6 +7,8 @@
 #ifndef SIM_UNITS_TMA_COPY_H
 #define SIM_UNITS_TMA_COPY_H
 
+#include <string.h>
+
 #include "sim/core/shared_memory.h"
 #include "sim/models/tensor_map.h"
 
@@ -30,6 +32,13 @@ struct tma_reduction {
     int function;
     int bytes; /* of an element */
 };
+/* Copies the bytes, or reduces each element of theirs. */
+static inline void tma_bring(const struct tma_reduction *reduction, unsigned char *to,
+                             const unsigned char *from, size_t bytes) {
+    if (!reduction->reduce) memcpy(to, from, bytes);
+    for (size_t at = 0; reduction->reduce && at < bytes; at += (size_t)reduction->bytes)
+        reduction->reduce(reduction->function, to + at, from + at);
+}
 /* That of the map's elements; `reduce` is NULL if there is none of this function. */
 typedef struct tma_reduction tma_reduction_of(const struct tensor_map_fields *fields, int function);
 /* `reduction`: NULL for a copy. */

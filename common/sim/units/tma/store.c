@@ -147,20 +147,14 @@ static void unlink_store(struct store *store) {
 static void write_box(struct sim_job *job) {
     struct store *const store = (struct store *)((char *)job - offsetof(struct store, write));
     const struct tensor_map_fields *const f = &store->map.fields;
-    const struct tma_reduction *const r = &store->reduction;
     const int row_bytes = f->box_columns * f->element_bytes;
     for (int line = 0; line < tensor_map_box_lines(f) && store->writable; ++line) {
         const struct box_row in = tensor_map_store_row(f, store->row, store->column, line);
         const unsigned char *const from =
             store->box + line * row_bytes + in.first * f->element_bytes;
-        unsigned char *const to = (unsigned char *)(uintptr_t)in.global;
-        if (in.last == in.first) continue;
-        const int bytes = (in.last - in.first) * f->element_bytes;
-        if (r->reduce)
-            for (int i = 0; i < bytes; i += r->bytes)
-                r->reduce(r->function, to + i, from + i);
-        else
-            memcpy(to, from, (size_t)bytes);
+        if (in.last > in.first)
+            tma_bring(&store->reduction, (unsigned char *)(uintptr_t)in.global, from,
+                      (size_t)((in.last - in.first) * f->element_bytes));
     }
     if (sim_timed() && sim.cycles < sim_now())
         sim.cycles = sim_now(); /* the launch ends no earlier */
