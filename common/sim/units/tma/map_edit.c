@@ -161,8 +161,7 @@ static void edit(struct tensor_map *map, enum sim_map_field field, int ordinal, 
         sim_fatal(
             "tensor-map", sim_thread(),
             "tensormap.replace: what lies there is no tensor map\n"
-            "    copy all 128 bytes of one to shared memory first, or zeros and replace every "
-            "field");
+            "    copy the whole of one there first, or zeros and replace every field");
     replace(&fields, field, ordinal, value);
     tensor_map_write(map, &fields);
     sim_advance(TENSOR_MAP_REPLACE_CYCLES);

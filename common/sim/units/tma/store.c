@@ -60,6 +60,7 @@ struct store {
     struct tma_reduction reduction;
     struct busy busy;
     unsigned char *box; /* rows without gaps and swizzle */
+    int asked;          /* the line that held the last address asked for */
 };
 
 static struct store *newest;
@@ -100,15 +101,19 @@ static void read_box(struct sim_job *job) {
 }
 
 const unsigned char *tma_store_under_way(int cluster, int slot, uint32_t epoch, const void *at) {
-    for (const struct store *store = newest; store; store = store->older) {
+    for (struct store *store = newest; store; store = store->older) {
         if (store->cluster != cluster || store->slot != slot || store->group + 1 != epoch) continue;
         const struct tensor_map_fields *const f = &store->map.fields;
-        for (int r = 0; r < tensor_map_box_lines(f) && store->writable; ++r) {
+        const int lines = tensor_map_box_lines(f);
+        for (int i = 0; i < lines && store->writable; ++i) { /* addresses come in order */
+            const int r = (store->asked + i) % lines;
             const struct box_row in = tensor_map_store_row(f, store->row, store->column, r);
             const uintptr_t to = (uintptr_t)at - (uintptr_t)in.global;
             if (in.last > in.first &&
-                to < (uintptr_t)(in.last - in.first) * (uintptr_t)f->element_bytes)
+                to < (uintptr_t)(in.last - in.first) * (uintptr_t)f->element_bytes) {
+                store->asked = r;
                 return store->box + (r * f->box_columns + in.first) * f->element_bytes + to;
+            }
         }
     }
     return NULL;
