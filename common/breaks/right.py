@@ -152,16 +152,16 @@ RIGHT = [
            Replace("if (threadIdx.x == 0) load_stage", "if (threadIdx.x == 96) load_stage")]),
     Right("three threads share the producer's work", TMA,
           "A barrier stands between initialization, first loads and refills.",
-          [Replace("        for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) {\n",
+          [Replace("        for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile)\n",
                    "    }\n    __syncthreads();\n    if (threadIdx.x == 33) {\n"
-                   "        for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) {\n"),
+                   "        for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile)\n"),
            Replace("if (threadIdx.x == 0) load_stage", "if (threadIdx.x == 127) load_stage")]),
     Right("a producer for each operand", TMA, "Two arrivals, each with the bytes of its own load.",
           [Replace(INIT, "mbarrier_init(&shared->full[stage], 2);"),
-           Replace("        for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) {\n",
+           Replace("        for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile)\n",
                    "    }\n    __syncthreads();\n"
                    "    if (threadIdx.x == 0 || threadIdx.x == 32) {\n"
-                   "        for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile) {\n"),
+                   "        for (int k_tile = 0; k_tile < STAGES - 1; ++k_tile)\n"),
            Replace("if (threadIdx.x == 0) load_stage",
                    "if (threadIdx.x == 0 || threadIdx.x == 32) load_stage"),
            Replace("    mbarrier_arrive_expect_tx(&shared->full[stage], STAGE_BYTES);",

@@ -2,7 +2,7 @@
 
 Makes the kernels of right.py out of the chapters' kernels and runs each in the simulator
 (gallery_run.c): a right one must pass every run, a broken one must be reported as what right.py
-says. Fails also if an edit no longer applies.
+says. Fails also if an edit no longer applies, be it of a kernel that the sample leaves out.
 
     --only TEXT    the kernels whose description contains TEXT. Also: the environment's BREAKS
     --all          every run of --check's list, not those of every shape and schedule alone
@@ -70,6 +70,14 @@ class Runner:
         kind = hazard.group(1) if code == report.EXIT_HAZARD and hazard else f"exit code {code}"
         return kind, len(runs), " ".join(runs[-1]) + "\n" + run.stderr
 
+    def unfit(self, right):
+        """What keeps an edit from applying; None: nothing."""
+        try:
+            self.sources(right)
+        except DoesNotFit as error:
+            return str(error)
+        return None
+
     def run(self, right, *broken):
         """How many runs there were, and what is wrong with the verdict."""
         verdict, runs, said = self.verdict(right, *broken)
@@ -96,6 +104,11 @@ def main():
                *((one, one.broken) for one in right if one.broken)]
     kernels = [kernel for kernel in kernels if options.only in describe(*kernel)]
     total = failures = 0
+    for one in right:
+        problem = runner.unfit(one)
+        if problem and (one,) not in kernels:
+            failures += 1
+            print(f"{describe(one)}\n    {problem}", flush=True)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         work = pool.map(lambda kernel: runner.run(*kernel), kernels)
         for kernel, (runs, problem) in zip(kernels, work):
