@@ -38,27 +38,28 @@ def address_of(live, state):
     words = [f"chapter={state['chapter'][:2]}"]
     words += [f"{name}={state['run'][name]}" for name in usual
               if state["run"].get(name, usual[name]) != usual[name]]
-    if state["version"]:
-        words.append(f"version={state['version']}")
+    if state["kernel"] >= 0:
+        words.append("{kind}={name}".format_map(live["kernels"][state["kernel"]]))
     if state["off"] is not None:
         words.append(f"off={key_of(live, state['off'])}")
     return "&".join(words)
 
 
 def decoded(live, address):
-    """(chapter, run, numbers of switches, number of a version); a LookupError names what is wrong."""
+    """(chapter, run, numbers of switches, number of a kernel); a LookupError names what is wrong."""
     words = dict(word.split("=", 1) for word in address.split("&"))
     asked = words.pop("chapter")
     chapter = next(one["name"] for one in live["chapters"] if one["name"].startswith(asked))
-    version = words.pop("version", None)
     files = next(one["files"] for one in live["chapters"] if one["name"] == chapter)
     number = -1
-    if version:
-        found = [one for one in live["versions"] if (one["chapter"], one["name"]) ==
-                 (chapter, version)]
-        if not found:
-            raise LookupError(f"no version {version}")
-        number, files = found[0]["number"], found[0]["files"]
+    for kind in ("variant", "break"):
+        name = words.pop(kind, None)
+        if name:
+            found = [one for one in live["kernels"] if (one["chapter"], one["kind"], one["name"]) ==
+                     (chapter, kind, name)]
+            if not found:
+                raise LookupError(f"no {kind} {name}")
+            number, files = found[0]["number"], found[0]["files"]
     keys = {key_of(live, one["number"]): one["number"] for one in live["switches"]
             if one["file"] in files}
     off = [keys[key] for key in words.pop("off", "").split(",") if key]
