@@ -20,7 +20,7 @@ import re
 import hand_made_cases
 import hazards
 from report import VERIFIED, WRONG
-from simulate import run_text
+from simulate import kernel_of, number_of, run_text
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
@@ -31,7 +31,7 @@ def read_json(path):
 
 
 def switches_of(live, chapter):
-    files = next(one["files"] for one in live["chapters"] if one["name"] == chapter)
+    files = kernel_of(live, chapter)["files"]
     return [switch for switch in live["switches"] if switch["file"] in files]
 
 
@@ -180,12 +180,12 @@ TOLD = {"find": told_find, "predict": told_predict, "catch": told_catch, "mend":
 def numbered(recorded, live):
     """A case as it is recorded, with numbers in the place of calls' and breaks' names."""
     calls = {switch["key"]: switch["number"] for switch in live["switches"]}
-    breaks = {one["name"]: one["number"] for one in live["kernels"]
-              if (one["chapter"], one["kind"]) == (recorded["chapter"], "break")}
 
     def state(of):
-        name = of.pop("break", "")
-        return dict(of, off=[calls[key] for key in of["off"]], kernel=breaks[name] if name else -1)
+        made = dict(of, off=[calls[key] for key in of["off"]],
+                    kernel=number_of(live, recorded["chapter"], of))
+        made.pop("break", None)
+        return made
 
     case = state(recorded)
     if case["kind"] == "mend":

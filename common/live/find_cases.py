@@ -79,15 +79,15 @@ def cases_of(live, command, chapter, known):
 
 def mends_of(live, command, chapter):
     """The first edit of each is the broken kernel; the others, and the call left out, are offered."""
-    numbers = {one["name"]: one["number"] for one in live["kernels"] if one["chapter"] == chapter}
     keys = {switch["key"]: switch["number"] for switch in live["switches"]}
     runs = [run for run in (simulate.usual_run(live, chapter), *LATER)
             if not simulate.run_case(command, chapter, run, [])[0]]
 
     def failing(choice):
         off = [keys[key] for key in choice["off"]]
+        number = simulate.number_of(live, chapter, choice)
         for run in runs:
-            result = simulate.run_case(command, chapter, run, off, numbers.get(choice["break"], -1))
+            result = simulate.run_case(command, chapter, run, off, number)
             if result[0] != report.EXIT_VERIFIED:
                 return dict(choice, run=run), report.verdict_of(*result)
         return None

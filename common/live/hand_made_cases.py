@@ -6,7 +6,7 @@ import re
 
 import choices
 import predictions
-from simulate import run_text, usual_run
+from simulate import number_of, run_text, usual_run
 import exercises
 import store
 from report import VERIFIED
@@ -17,12 +17,9 @@ def state_of(live, chapter, asked):
     """What runs: the kernel as it is, or the variant, the break or the call left out that is asked
     for."""
     name = next(one["name"] for one in live["chapters"] if one["name"].startswith(chapter))
-    numbers = {(one["kind"], one["name"]): one["number"] for one in live["kernels"]
-               if one["chapter"] == name}
-    kernels = [numbers[kind, asked[kind]] for kind in ("variant", "break") if kind in asked]
     calls = {one["key"]: one["number"] for one in live["switches"]}
     return {"chapter": name, "run": dict(usual_run(live, name), **asked.get("run", {})),
-            "kernel": kernels[0] if kernels else -1,
+            "kernel": number_of(live, name, asked),
             "off": [calls[asked["off"]]] if "off" in asked else []}
 
 

@@ -102,9 +102,7 @@ class Practice:
         for text in filter(None, (case.get("text"), case["task"])):
             print(textwrap.fill(text, 96) + "\n")
         if case["kind"] == "find":
-            files = next(one["files"] for one in self.book["chapters"]
-                         if one["name"] == case["chapter"])
-            print(f"Read {', '.join(files)}.")
+            print(f"Read {', '.join(simulate.kernel_of(self.book, case['chapter'])['files'])}.")
         if case["kind"] == "mend":
             self.show_around(case)
             for i, choice in enumerate(case["choices"]):

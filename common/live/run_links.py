@@ -14,13 +14,10 @@ import sys
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "tools", "book"))
+import cases
 import live_links
 import pages
 import simulate
-
-
-def short(file):
-    return "kernel.cu" if file.endswith("kernel.cu") else os.path.basename(file)
 
 
 def key_of(live, number):
@@ -29,7 +26,7 @@ def key_of(live, number):
     same = [one["number"] for one in live["switches"]
             if (one["file"], one["line"]) == (switch["file"], switch["line"])]
     place = same.index(number)
-    return f"{short(switch['file'])}:{switch['line']}" + (f".{place + 1}" if place else "")
+    return cases.place_of(switch) + (f".{place + 1}" if place else "")
 
 
 def address_of(live, state):
@@ -50,21 +47,14 @@ def decoded(live, address):
     words = dict(word.split("=", 1) for word in address.split("&"))
     asked = words.pop("chapter")
     chapter = next(one["name"] for one in live["chapters"] if one["name"].startswith(asked))
-    files = next(one["files"] for one in live["chapters"] if one["name"] == chapter)
-    number = -1
-    for kind in ("variant", "break"):
-        name = words.pop(kind, None)
-        if name:
-            found = [one for one in live["kernels"] if (one["chapter"], one["kind"], one["name"]) ==
-                     (chapter, kind, name)]
-            if not found:
-                raise LookupError(f"no {kind} {name}")
-            number, files = found[0]["number"], found[0]["files"]
+    number = simulate.number_of(live, chapter, words)
+    kernel = simulate.kernel_of(live, chapter, number)
     keys = {key_of(live, one["number"]): one["number"] for one in live["switches"]
-            if one["file"] in files}
+            if one["file"] in kernel["files"]}
     off = [keys[key] for key in words.pop("off", "").split(",") if key]
-    words.pop("predict", None)
-    run = {**simulate.usual_run(live, chapter), **simulate.needed(live, chapter, number)}
+    for word in ("variant", "break", "predict"):
+        words.pop(word, None)
+    run = {**simulate.usual_run(live, chapter), **kernel["needs"]}
     for name, value in words.items():
         run[name] = type(run[name])(value)
     return chapter, run, off, number

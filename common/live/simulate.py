@@ -15,15 +15,22 @@ USUAL = {"m": 128, "n": 256, "k": 256, "sms": 4, "schedule": "time", "seed": 1,
 OPTIONS = {"seed": "schedule-seed", "iseed": "seed"}  # the others have their names
 
 
+def kernel_of(live, chapter, number=-1):
+    """What live.json says of the kernel that runs; -1: the chapter's own."""
+    if number >= 0:
+        return live["kernels"][number]
+    return next(one for one in live["chapters"] if one["name"] == chapter)
+
+
+def number_of(live, chapter, asked):
+    """Of the variant or the break that is asked for; -1: of neither."""
+    numbers = {(one["kind"], one["name"]): one["number"] for one in live["kernels"]
+               if one["chapter"] == chapter}
+    return next((numbers[kind, asked[kind]] for kind in ("variant", "break") if asked.get(kind)), -1)
+
+
 def usual_run(live, chapter):
-    return next(one["run"] for one in live["chapters"] if one["name"] == chapter)
-
-
-def needed(live, chapter, kernel):
-    """Options without which the kernel cannot run."""
-    if kernel >= 0:
-        return live["kernels"][kernel]["needs"]
-    return next(one["needs"] for one in live["chapters"] if one["name"] == chapter)
+    return kernel_of(live, chapter)["run"]
 
 
 def options_of(chapter, run):

@@ -42,15 +42,13 @@ def kernels_of(live):
 
 
 def files_of(live, chapter, kernel):
-    if kernel >= 0:
-        return live["kernels"][kernel]["files"]
-    return next(one["files"] for one in live["chapters"] if one["name"] == chapter)
+    return simulate.kernel_of(live, chapter, kernel)["files"]
 
 
 def options_of(live, chapter, kernel, shape, schedule, *more):
     """Of a run of this kernel."""
     m, n, k = shape
-    needs = simulate.needed(live, chapter, kernel)
+    needs = simulate.kernel_of(live, chapter, kernel)["needs"]
     return ["--chapters", str(int(chapter[:2])), "--m", str(m), "--n", str(n), "--k", str(k),
             *(word for name, value in needs.items() for word in (f"--{name}", str(value))),
             "--schedule", schedule, *more]

@@ -41,7 +41,7 @@ def link(options, chapter, kernel, number, directory):
     source = os.path.join(directory, files_of(live, chapter, kernel)[0])
     subprocess.run([sys.executable, options.generator, options.root, directory, *live["arguments"],
                     "--remove", str(number)], check=True)
-    kind = simulate.needed(live, chapter, kernel).get("dtype", "bf16")
+    kind = simulate.kernel_of(live, chapter, kernel)["needs"].get("dtype", "bf16")
     path = os.path.join(directory, "live")
     subprocess.run(options.linker.command(os.path.join(live["house"], chapter), source, path,
                                           before=[directory], kind=kind, tour=True), check=True)
