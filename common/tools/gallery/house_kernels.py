@@ -62,7 +62,7 @@ class House:
         for path in sorted(glob.glob(f"{folder}*.h", root_dir=self.root)):
             with open(os.path.join(self.root, path), encoding="utf-8") as file:
                 source = Source(path, file.read())
-            if path in written or rules.generated(source) or wrappers.synchronizes(source):
+            if path in written or rules.generated(source) or wrappers.synchronizes(self.root, source):
                 found.append(path)
         return found
 

@@ -45,14 +45,15 @@ def calls(code, names):
     return [match.start() for match in re.finditer(r"\b(\w+)\s*\(", code) if match.group(1) in names]
 
 
-def in_macros(source):
-    """The calls that synchronize in lines of the preprocessor."""
+def in_macros(source, names):
+    """The calls of these in lines of the preprocessor."""
     return calls("".join(match.group() for match in BLANKED.finditer(source.text)
-                         if match.group().lstrip().startswith("#")), rules.SYNCHRONIZING)
+                         if match.group().lstrip().startswith("#")), names)
 
 
-def synchronizes(source):
-    return calls(source.code, rules.SYNCHRONIZING) or in_macros(source)
+def synchronizes(root, source):
+    names = wrappers(root) & rules.SYNCHRONIZING
+    return calls(source.code, names) or in_macros(source, names)
 
 
 def unruled(root, sources, is_called):
@@ -70,5 +71,6 @@ def unruled(root, sources, is_called):
         found += [f"source.py: {source.name}:{source.line_of(at)} is in no function that is read"
                   for at in calls(source.code, synchronizing) if at not in reached]
         # What a macro calls is not broken.
-        found += [f"source.py: a macro of {source.name} synchronizes" for _ in in_macros(source)]
+        found += [f"source.py: a macro of {source.name} synchronizes"
+                  for _ in in_macros(source, synchronizing)]
     return found
