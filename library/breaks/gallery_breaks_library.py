@@ -7,8 +7,8 @@ from edit import Replace
 from store import order, value
 
 # A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file.
-COMPILED_WITH = {"library/hopper_gemm/fitted.cu": ("-DFIT_OF=form_of_run", os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "fit_forms.c"))}
+COMPILED_WITH = {"library/hopper_gemm/fitted.cu": ("-DFIT_OF=cut_of_run", os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "fit_cuts.c"))}
 
 BREAKS = {
     "hopper_gemm/fitted.cu": [
