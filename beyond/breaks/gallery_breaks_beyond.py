@@ -1,13 +1,8 @@
 """gallery_breaks_beyond.py: breaks of part two's kernels that are written for the gallery alone,
-by file; and what else its gallery asks for."""
+by file."""
 
 from edit import Replace
 from store import order, value
-
-# The headers of beyond/ that synchronize, or compute what a kernel stores.
-HEADERS = ("cluster_sum.h", "part_store.h", "group_store.h")
-BESIDE = ("beyond/14_fused_epilogue/pingpong.h", "beyond/15_grouped_gemm/groups.h",
-          "beyond/16_attention/softmax.h", "beyond/16_attention/attention_tiles.h")
 
 BREAKS = {
     "10_stream_k/split_reduce.cu": [

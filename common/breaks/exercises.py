@@ -79,7 +79,7 @@ EXERCISES = [
      "why": "Copies of zeros read nothing from memory, but each costs its issue and its place in the "
             "wait behind the loop.",
      "edit": {"ratio": (0.8, 0.98)}},
-    {"id": "04-e1", "version": "one_cta", "run": {"m": 512, "n": 512, "k": 512},
+    {"id": "04-e1", "variant": "one_cta", "run": {"m": 512, "n": 512, "k": 512},
      "question": "How many simulated cycles does one_cta take at 512 × 512 × 512?",
      "bands": [("a tenth to a half more", 1.1, 1.5, ""),
                ("twice as many", 1.8, 2.2, "Two CTAs share one Tensor Core: each has half of it."),
@@ -135,7 +135,7 @@ EXERCISES = [
      "why": "The queue was never empty, so nothing is gained, and a stage fewer is loaded ahead. For "
             "k ≤ 64 the prologue must not issue what does not exist.",
      "edit": {"ratio": (1.005, 1.1)}},
-    {"id": "07-e1", "version": "one-release-for-the-warpgroup", "asks": ["verdict"],
+    {"id": "07-e1", "break": "one-release-for-the-warpgroup", "asks": ["verdict"],
      "verdict": "overwritten-while-read",
      "run": {"m": 128, "n": 256, "k": 1024, "schedule": "random"},
      "question": "What does the simulator report before the repair?",
@@ -156,7 +156,7 @@ EXERCISES = [
      "why": "One thread produces in both. What changes is registers: warps are spread over four "
             "sub-partitions, and the fullest has three of the nine.",
      "edit": {"says": (["last_thread"], [str(thread) for thread in range(256, 288)])}},
-    {"id": "08-e1", "version": "persistent", "run": {"m": 1024, "n": 1024, "k": 1024},
+    {"id": "08-e1", "variant": "persistent", "run": {"m": 1024, "n": 1024, "k": 1024},
      "question": "m = n = k = 1024: how many simulated cycles does persistent.cu take, against "
                  "ping-pong?",
      "bands": [("about 8 for 9", 0.86, 0.94, ""),

@@ -28,15 +28,15 @@ function(add_live_book page)
   endforeach()
   list(REMOVE_DUPLICATES objects) # chapters may share a kind
   write_registry(${live}/registry.c "${registered}" TOUR RECORDED_BY sim)
-  add_switched_versions()
+  add_more_kernels()
 
   set(program sim_live${ARG_NAME})
   add_executable(${program} ${live}/registry.c ${kernels}/switches.c ${objects})
-  add_dependencies(${program} live_kernels${ARG_NAME} live_versions${ARG_NAME})
+  add_dependencies(${program} live_kernels${ARG_NAME} live_more_kernels${ARG_NAME})
   set_source_files_properties(${kernels}/switches.c PROPERTIES
     INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR}/common)
-  target_link_libraries(${program} PRIVATE ${live}/versions.a sim_program)
-  set_property(TARGET ${program} APPEND PROPERTY LINK_DEPENDS ${live}/versions.a)
+  target_link_libraries(${program} PRIVATE ${live}/more_kernels.a sim_program)
+  set_property(TARGET ${program} APPEND PROPERTY LINK_DEPENDS ${live}/more_kernels.a)
   if(EMSCRIPTEN)
     target_sources(${program} PRIVATE ${here}/checks.c)
     make_module(${program} ${live} module _main,_live_print_checks callMain,FS,ENV)
@@ -72,7 +72,7 @@ function(add_switched_sources)
   if(NOT HOPPER_HOUSE)
     set(pages ${PROJECT_SOURCE_DIR})
   endif()
-  set(generator live_book.py simulate.py switches.py versions.py
+  set(generator live_book.py more_kernels.py simulate.py switches.py
     ../tools/book/book_text.sh)
   list(TRANSFORM generator PREPEND ${here}/)
   file(GLOB more CONFIGURE_DEPENDS part_*.py ${PROJECT_SOURCE_DIR}/common/breaks/answers/*.diff
@@ -132,11 +132,11 @@ macro(add_switched_chapter)
   endif()
 endmacro()
 
-# The versions, whose number is known when they have been made: the target live_versions,
-# versions.a.
-function(add_switched_versions)
+# The other kernels, whose number is known when they have been made: the target live_more_kernels,
+# more_kernels.a.
+function(add_more_kernels)
   set(chunk 1)
-  if(EMSCRIPTEN) # a call of emcc takes longer than compiling a version
+  if(EMSCRIPTEN) # a call of emcc takes longer than compiling a kernel
     set(chunk 60)
   endif()
   set(directories ${kernels} ${PROJECT_SOURCE_DIR}/common ${HOPPER_INCLUDES})
@@ -149,12 +149,12 @@ function(add_switched_versions)
     ${PROJECT_SOURCE_DIR}/common/services/*.h
     ${PROJECT_SOURCE_DIR}/common/hopper/*.h ${PROJECT_SOURCE_DIR}/common/sim/hopper/*.h
     ${PROJECT_SOURCE_DIR}/common/building_blocks/*.h ${house}/building_blocks/*.h)
-  add_custom_command(OUTPUT ${live}/versions.a
-    COMMAND ${Python3_EXECUTABLE} ${here}/compile_versions.py ${kernels}/versions ${live}/versions.a
+  add_custom_command(OUTPUT ${live}/more_kernels.a
+    COMMAND ${Python3_EXECUTABLE} ${here}/compile_kernels.py ${kernels}/more ${live}/more_kernels.a
             ${CMAKE_AR} ${chunk} ${CMAKE_C_COMPILER_LAUNCHER} ${CMAKE_C_COMPILER} -std=gnu11 ${options}
             ${HOPPER_WASM_OPTIONS} ${HOPPER_SIM_KERNEL_OPTIONS} ${directories} -DGEMM_BF16_ELEMENTS=1 -DTRACE=0 -w
-    DEPENDS ${needed} ${kernels}/live.json ${here}/compile_versions.py ${here}/switches.py
-    COMMENT "The kernels' versions" VERBATIM)
-  add_custom_target(live_versions${ARG_NAME} DEPENDS ${live}/versions.a)
-  add_dependencies(live_versions${ARG_NAME} live_kernels${ARG_NAME})
+    DEPENDS ${needed} ${kernels}/live.json ${here}/compile_kernels.py ${here}/switches.py
+    COMMENT "Variants and breaks of the kernels" VERBATIM)
+  add_custom_target(live_more_kernels${ARG_NAME} DEPENDS ${live}/more_kernels.a)
+  add_dependencies(live_more_kernels${ARG_NAME} live_kernels${ARG_NAME})
 endfunction()

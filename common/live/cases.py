@@ -20,7 +20,7 @@ import re
 import hand_made_cases
 import hazards
 from report import VERIFIED, WRONG
-from simulate import run_text
+from simulate import kernel_of, number_of, run_text
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
@@ -31,7 +31,7 @@ def read_json(path):
 
 
 def switches_of(live, chapter):
-    files = next(one["files"] for one in live["chapters"] if one["name"] == chapter)
+    files = kernel_of(live, chapter)["files"]
     return [switch for switch in live["switches"] if switch["file"] in files]
 
 
@@ -149,11 +149,11 @@ def told_mend(case, live, verdicts):
 
 
 def lines_of(live, chapter, choice):
-    """The kernel's lines with a version, and with calls left out."""
+    """The lines of the kernel that a choice runs, and with calls left out."""
     file = f"{chapter}/kernel.cu"
     lines = live["sources"][file].split("\n")
-    if choice["version"] >= 0:
-        for first, gone, come in reversed(live["versions"][choice["version"]]["edits"][file]):
+    if choice["kernel"] >= 0:
+        for first, gone, come in reversed(live["kernels"][choice["kernel"]]["edits"][file]):
             lines[first - 1:first - 1 + gone] = come
     for number in choice["off"]:
         switch = live["switches"][number]
@@ -178,14 +178,14 @@ TOLD = {"find": told_find, "predict": told_predict, "catch": told_catch, "mend":
 
 
 def numbered(recorded, live):
-    """A case as it is recorded, with numbers in the place of calls' and versions' names."""
+    """A case as it is recorded, with numbers in the place of calls' and breaks' names."""
     calls = {switch["key"]: switch["number"] for switch in live["switches"]}
-    versions = {(one["chapter"], one["name"]): one["number"] for one in live["versions"]}
-    versions[recorded["chapter"], ""] = -1
 
     def state(of):
-        return dict(of, off=[calls[key] for key in of["off"]],
-                    version=versions[recorded["chapter"], of.get("version", "")])
+        made = dict(of, off=[calls[key] for key in of["off"]],
+                    kernel=number_of(live, recorded["chapter"], of))
+        made.pop("break", None)
+        return made
 
     case = state(recorded)
     if case["kind"] == "mend":

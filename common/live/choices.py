@@ -11,7 +11,7 @@ CHOICES = [
      "choices": [
          {"text": "three stages, two CTAs per SM",
           "why": "While one CTA waits at its barrier or stores its tile, the other multiplies."},
-         {"text": "five stages, one CTA per SM", "version": "stages5",
+         {"text": "five stages, one CTA per SM", "variant": "stages5",
           "why": "Five stages hide the latency of loads, and nothing hides prologue, barriers and "
                  "epilogue."}],
      "hints": ["What does a deeper ring hide, and what does it not?",
@@ -22,9 +22,9 @@ CHOICES = [
      "task": "Which is the fastest at 512 × 512 × 512?",
      "choices": [
          {"text": "three stages, two CTAs per SM", "why": "Each CTA fills the other's gaps."},
-         {"text": "four stages, one CTA per SM", "version": "stages4",
+         {"text": "four stages, one CTA per SM", "variant": "stages4",
           "why": "Loads are early, and every barrier leaves a gap."},
-         {"text": "three stages, one CTA per SM", "version": "one_cta",
+         {"text": "three stages, one CTA per SM", "variant": "one_cta",
           "why": "The same gaps, and loads one k-tile later."}],
      "hints": ["What waits, if loads are never late?", "Prologue and epilogue, once a tile."],
      "why": "The second CTA wins at every k of the exercise, by less as k grows: gaps once a tile weigh "
@@ -34,9 +34,9 @@ CHOICES = [
      "choices": [
          {"text": "three stages, two CTAs per SM",
           "why": "Both k-tiles are requested at once, and the other CTA works meanwhile."},
-         {"text": "two stages, two CTAs per SM", "version": "stages2",
+         {"text": "two stages, two CTAs per SM", "variant": "stages2",
           "why": "Only one k-tile is requested ahead, so the second is late."},
-         {"text": "five stages, one CTA per SM", "version": "stages5",
+         {"text": "five stages, one CTA per SM", "variant": "stages5",
           "why": "Three of the stages stay empty, and there is no second CTA to work during prologue "
                  "and epilogue."}],
      "hints": ["How many k-tiles are requested before the first is multiplied? STAGES - 1.",
@@ -49,10 +49,10 @@ CHOICES = [
          {"text": "four stages, WAIT 1",
           "why": "The next multiplications are queued before the last have ended, and loads run two "
                  "k-tiles ahead."},
-         {"text": "four stages, WAIT 0", "version": "wait0",
+         {"text": "four stages, WAIT 0", "variant": "wait0",
           "why": "The Tensor Core idles in every k-tile: the wait, the refill and the next issue come "
                  "while nothing is queued."},
-         {"text": "two stages, WAIT 1", "version": "stages2",
+         {"text": "two stages, WAIT 1", "variant": "stages2",
           "why": "One stage is being read and the other waited for: nothing is loaded ahead, and every "
                  "k-tile pays the latency of a load."}],
      "hints": ["With WAIT 1 a stage is refilled one k-tile after it was issued.",
@@ -64,9 +64,9 @@ CHOICES = [
      "choices": [
          {"text": "one warpgroup, wide stores",
           "why": "One warpgroup stores the whole tile, and nothing is multiplied meanwhile."},
-         {"text": "one warpgroup, narrow stores", "version": "narrow",
+         {"text": "one warpgroup, narrow stores", "variant": "narrow",
           "why": "Each store instruction writes fewer bytes of a row, so there are more of them."},
-         {"text": "two warpgroups, wide stores", "version": "two_warpgroups",
+         {"text": "two warpgroups, wide stores", "variant": "two_warpgroups",
           "why": "A larger tile, and twice as many warps to store it: the same D in fewer, fuller "
                  "steps."}],
      "hints": ["How many warps store, and how many bytes does each store write?",
@@ -77,10 +77,10 @@ CHOICES = [
      "task": "In 06 both WAIT 0 and two stages cost time. Which of these is slow in 07?",
      "choices": [
          {"text": "four stages, WAIT 1", "why": "This is the chapter's kernel."},
-         {"text": "four stages, WAIT 0", "version": "wait0",
+         {"text": "four stages, WAIT 0", "variant": "wait0",
           "why": "While one consumer drains, the other consumer's multiplications are queued: the "
                  "Tensor Core does not notice."},
-         {"text": "two stages, WAIT 1", "version": "stages2",
+         {"text": "two stages, WAIT 1", "variant": "stages2",
           "why": "A stage is free again after both consumers have read it, one k-tile later; then its "
                  "load still has to come."}],
      "hints": ["Two consumers send work to one Tensor Core.",
@@ -106,11 +106,11 @@ CHOICES = [
      "task": "Which of the four takes the most simulated cycles?",
      "choices": [
          {"text": "07, WAIT 1", "why": "The queue is never empty."},
-         {"text": "07, WAIT 0", "version": "wait0",
+         {"text": "07, WAIT 0", "variant": "wait0",
           "why": "While one consumer drains, the other one's multiplications are queued."},
-         {"text": "06's two warpgroups, WAIT 1", "chapter": "06", "version": "two_warpgroups",
+         {"text": "06's two warpgroups, WAIT 1", "chapter": "06", "variant": "two_warpgroups",
           "why": "Each warpgroup has a group in flight while it waits."},
-         {"text": "06's two warpgroups, WAIT 0", "chapter": "06", "version": "two_wait0",
+         {"text": "06's two warpgroups, WAIT 0", "chapter": "06", "variant": "two_wait0",
           "why": "Both warpgroups drain before the same barrier, so neither fills the other's gap."}],
      "hints": ["Two warpgroups alone do not help: they must not wait at the same time.",
                "In 06 a __syncthreads() stands in every k-tile."],
@@ -122,9 +122,9 @@ CHOICES = [
          {"text": "128 × 192, ping-pong",
           "why": "12 tiles, three for each SM; a third of each tile in the last column lies "
                  "outside of D."},
-         {"text": "128 × 256, persistent.cu", "version": "persistent",
+         {"text": "128 × 256, persistent.cu", "variant": "persistent",
           "why": "8 tiles, two for each SM, and all of them full."},
-         {"text": "128 × 192, ping-pong, two stages", "version": "stages2",
+         {"text": "128 × 192, ping-pong, two stages", "variant": "stages2",
           "why": "12 tiles as well, and loads come late."}],
      "hints": ["Count tiles, and the columns that lie outside of D.",
                "512 / 192 is 2.67, and 512 / 256 is 2."],
@@ -134,13 +134,13 @@ CHOICES = [
      "task": "How are tiles given to CTAs? 512 × 768 × 256, 128 × 256 tiles, four SMs. Which schedule?",
      "choices": [
          {"text": "06's two warpgroups: a CTA for each tile, no producer", "chapter": "06",
-          "version": "two_warpgroups",
+          "variant": "two_warpgroups",
           "why": "Each tile begins with a cold ring, and ends with an epilogue under which nothing "
                  "else happens."},
          {"text": "07: a CTA for each tile, with a producer", "chapter": "07",
           "why": "The producer loads ahead within a tile. At its end the CTA ends, and the next one "
                  "starts from nothing."},
-         {"text": "persistent.cu: a CTA for each SM", "version": "persistent",
+         {"text": "persistent.cu: a CTA for each SM", "variant": "persistent",
           "why": "The producer loads the next tile while the consumers store this one."}],
      "hints": ["Three tiles for each SM. What happens between two of them?",
                "Who loads the first k-tiles of the next tile, and when?"],
@@ -151,7 +151,7 @@ CHOICES = [
      "choices": [
          {"text": "09: clusters of two",
           "why": "A cluster needs two SMs at a time. The third SM has nothing to do."},
-         {"text": "08's persistent.cu: no clusters", "chapter": "08", "version": "persistent",
+         {"text": "08's persistent.cu: no clusters", "chapter": "08", "variant": "persistent",
           "why": "Three CTAs, four tiles each."},
          {"text": "07: a CTA for each tile", "chapter": "07",
           "why": "All three SMs have work, but each of the four tiles starts anew."}],
@@ -164,7 +164,7 @@ CHOICES = [
           "why": "The lower CTA of each cluster lies outside of D, and computes for nothing."},
          {"text": "08: 128 × 192, ping-pong", "chapter": "08",
           "why": "6 tiles on four SMs: two SMs have two of them."},
-         {"text": "08's persistent.cu: 128 × 256", "chapter": "08", "version": "persistent",
+         {"text": "08's persistent.cu: 128 × 256", "chapter": "08", "variant": "persistent",
           "why": "4 tiles, one for each SM."}],
      "hints": ["How many SMs compute a tile of D that exists?", "Count tiles for each SM."],
      "why": "What a CTA shares is worth nothing if its partner has no tile."},
@@ -173,9 +173,9 @@ CHOICES = [
      "choices": [
          {"text": "multicast, four stages",
           "why": "Each CTA requests two thirds of what lands in its memory."},
-         {"text": "each CTA loads its own B, four stages", "version": "unicast",
+         {"text": "each CTA loads its own B, four stages", "variant": "unicast",
           "why": "Half as many requests to the L2 again delay the k-tiles behind them."},
-         {"text": "multicast, two stages", "version": "stages2",
+         {"text": "multicast, two stages", "variant": "stages2",
           "why": "A stage is free only when the consumers of both CTAs have read it, which makes the "
                  "ring as good as shorter."}],
      "hints": ["What does multicast save, and what does it wait for?",

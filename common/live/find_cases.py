@@ -79,15 +79,15 @@ def cases_of(live, command, chapter, known):
 
 def mends_of(live, command, chapter):
     """The first edit of each is the broken kernel; the others, and the call left out, are offered."""
-    numbers = {one["name"]: one["number"] for one in live["versions"] if one["chapter"] == chapter}
     keys = {switch["key"]: switch["number"] for switch in live["switches"]}
     runs = [run for run in (simulate.usual_run(live, chapter), *LATER)
             if not simulate.run_case(command, chapter, run, [])[0]]
 
     def failing(choice):
         off = [keys[key] for key in choice["off"]]
+        number = simulate.number_of(live, chapter, choice)
         for run in runs:
-            result = simulate.run_case(command, chapter, run, off, numbers.get(choice["version"], -1))
+            result = simulate.run_case(command, chapter, run, off, number)
             if result[0] != report.EXIT_VERIFIED:
                 return dict(choice, run=run), report.verdict_of(*result)
         return None
@@ -95,12 +95,12 @@ def mends_of(live, command, chapter):
     for repair in live["repairs"]:
         if repair["chapter"] != chapter:
             continue
-        broken, *wrong = [failing({"version": name, "off": []}) for name in repair["versions"]]
+        broken, *wrong = [failing({"break": name, "off": []}) for name in repair["breaks"]]
         if not broken:
             continue
-        wrong.append(failing({"version": "", "off": [repair["call"]]}))
+        wrong.append(failing({"break": "", "off": [repair["call"]]}))
         choices = [found[0] for found in wrong if found]
-        choices.append({"version": "", "off": [], "run": broken[0]["run"], "right": True})
+        choices.append({"break": "", "off": [], "run": broken[0]["run"], "right": True})
         if len(choices) > 2:
             yield {"chapter": chapter, **broken[0], "verdict": broken[1], "kind": "mend",
                    "call": repair["call"], "choices": choices}

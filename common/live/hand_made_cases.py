@@ -6,20 +6,20 @@ import re
 
 import choices
 import predictions
-from simulate import run_text, usual_run
+from simulate import number_of, run_text, usual_run
 import exercises
 import store
 from report import VERIFIED
-from versions import run_of
+from more_kernels import run_of
 
 
 def state_of(live, chapter, asked):
-    """What runs: the kernel as it is, or the version or the call left out that are asked for."""
+    """What runs: the kernel as it is, or the variant, the break or the call left out that is asked
+    for."""
     name = next(one["name"] for one in live["chapters"] if one["name"].startswith(chapter))
-    versions = {one["name"]: one["number"] for one in live["versions"] if one["chapter"] == name}
     calls = {one["key"]: one["number"] for one in live["switches"]}
     return {"chapter": name, "run": dict(usual_run(live, name), **asked.get("run", {})),
-            "version": versions[asked["version"]] if "version" in asked else -1,
+            "kernel": number_of(live, name, asked),
             "off": [calls[asked["off"]]] if "off" in asked else []}
 
 
@@ -40,7 +40,7 @@ def prediction(asked, live):
 
 def break_of(broken, live):
     case = prediction({
-        "id": f"{broken.chapter[:2]}-{broken.name}", "asks": ["verdict"], "version": broken.name,
+        "id": f"{broken.chapter[:2]}-{broken.name}", "asks": ["verdict"], "break": broken.name,
         "run": run_of(broken.run.split()), "verdict": broken.reports, "task": "",
         "choices": {broken.reports: "", **broken.asks}, "why": broken.because,
         "hints": ["What does the changed line order or count, and for whom?",
@@ -66,19 +66,19 @@ def choice_of(asked, live):
 
 
 def exercise_of(asked, live):
-    """The kernel is shown as it is; `asked` is the version that the question is about, `answer` the
+    """The kernel is shown as it is; `asked` is the one that the question is about, `answer` the
     one that the edit makes."""
     if "bands" in asked:
         asked = {**asked, "choices": {text: wrong for text, _, _, wrong in asked["bands"]},
-                 "asks": ["ratio"], "answer_asked": "version" not in asked}
+                 "asks": ["ratio"], "answer_asked": "variant" not in asked}
     number = int(asked["id"][4:])
     if asked.get("answer_asked"):
-        asked = {**asked, "version": f"exercise-{number}"}
+        asked = {**asked, "variant": f"exercise-{number}"}
     case = prediction({**asked, "task": asked["question"]}, live)
     for name in ("bands", "edit"):
         if name in asked:
             case[name] = asked[name]
-    return dict(case, asked=case["version"], version=-1)
+    return dict(case, asked=case["kernel"], kernel=-1)
 
 
 def exercise_text(root, chapter, number):
@@ -95,7 +95,7 @@ def with_text(case, live, root):
     if not re.fullmatch(r"\d\d-e\d", case["id"]):
         return case
     number = int(case["id"][4:])
-    answers = [one["number"] for one in live["versions"] if one["chapter"] == case["chapter"] and
+    answers = [one["number"] for one in live["kernels"] if one["chapter"] == case["chapter"] and
                one["name"] == f"exercise-{number}"]
     text = exercise_text(root, case["chapter"], number)
     text = re.sub(r"\[As a case\]\([^)]*\)\.?", "", " ".join(text.split())).strip()

@@ -29,15 +29,15 @@ def moved(line, edits):
     return line + by
 
 
-def lines_told(version, file, switches):
+def lines_told(kernel, file, switches):
     """{number: where the call stands, 0 if it is gone}: of the calls that are not where the edits
-    around them put them (versions.js)."""
+    around them put them (kernels.js)."""
     told = {}
     for one in switches:
         if one["file"] != file:
             continue
-        place = [moved(one[end], version["edits"][file]) for end in ("line", "end")]
-        there = version["lines"][file].get(str(one["number"]))
+        place = [moved(one[end], kernel["edits"][file]) for end in ("line", "end")]
+        there = kernel["lines"][file].get(str(one["number"]))
         if there != (None if None in place else place):
             told[one["number"]] = there or 0
     return told
@@ -49,7 +49,7 @@ def unusual(run):
 
 
 def without(one, *empty):
-    """A chapter or a version, without those of these that are empty."""
+    """A chapter or another kernel, without those of these that are empty."""
     return {name: value for name, value in one.items() if value or name not in empty}
 
 
@@ -69,13 +69,13 @@ def smaller(book):
                            if usual[name] != value}
             if part is not case:
                 part.pop("right", None)
-    book["versions"] = [without(one, "needs") for one in book["versions"]]
-    for version in book["versions"]:
-        version["lines"] = {file: lines_told(version, file, book["switches"])
-                            for file in version["lines"]}
-        if version["kind"] == "mend":  # in no list of the page
-            version["title"] = ""
-    for one in [*book["switches"], *book["versions"]]:  # page/main.js numbers them
+    book["kernels"] = [without(one, "needs", "of_case") for one in book["kernels"]]
+    for kernel in book["kernels"]:
+        kernel["lines"] = {file: lines_told(kernel, file, book["switches"])
+                           for file in kernel["lines"]}
+        if kernel["kind"] == "break" and "of_case" in kernel:  # in no list of the page
+            kernel["title"] = ""
+    for one in [*book["switches"], *book["kernels"]]:  # page/main.js numbers them
         del one["number"]
     return book
 

@@ -7,7 +7,7 @@ import os
 import re
 
 COMMENT = re.compile(r"^ *(/\*.*?\*/|//[^\n]*)\n+", re.S | re.M)
-BOOK = ("simulator", "judge", "text", "versions", "source", "address", "reported", "result", "checks",
+BOOK = ("simulator", "judge", "text", "kernels", "source", "address", "reported", "result", "checks",
         "predict")
 TIMELINE = "../../timeline/page/"  # the report's scripts, which read the same data
 SCRIPTS = {  # of each page, page/*.js

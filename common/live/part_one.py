@@ -28,5 +28,5 @@ VARIANTS = {
 # chapter: how its usual run differs from simulate.USUAL. 01 calls the simulator for every element.
 RUNS = {"01": {"m": 32, "n": 64, "k": 64}}
 
-# Of part two alone: a chapter's further options; what else its kernels, or one of its choices, ask for.
+# Of part two alone: a chapter's further options; what its kernel, or a variant, asks for besides.
 OPTIONS, NEEDS = {}, {}

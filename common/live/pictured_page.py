@@ -14,16 +14,10 @@ COLOURS = {"layouts": ("load", "ink", "lane", "item1", "hot", "mmapale"),
            "ring": ("load", "ink", "lane", "held", "mma", "mma1", "wait", "onbright", "edge")}
 
 
-def style(page, names):
-    light, dark = ("".join(f"--{name}: {theme[name]}; " for name in names)
-                   for theme in palette.themes())
-    return (f":root {{ {light}}}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark}}} }}\n"
-            + one_file.style("live", page))
-
-
 def main():
     page, module, out = sys.argv[1:]
-    parts = {"@STYLE@": style(page, COLOURS[page]), "@WASM@": one_file.packed(f"{module}.wasm"),
+    parts = {"@STYLE@": palette.style(":root", COLOURS[page]) + one_file.style("live", page),
+             "@WASM@": one_file.packed(f"{module}.wasm"),
              "@SCRIPT@": one_file.script(*one_file.SCRIPTS[page])}
     if os.path.exists(f"{module}.js"):
         parts["@MODULE@"] = one_file.packed(f"{module}.js")

@@ -33,8 +33,8 @@ import museum_cases
 import simulate
 import program as programs
 import report
-import versions
 import hand_made_cases
+import more_kernels
 
 
 AROUND = 9   # lines shown before and behind a place that is to be mended
@@ -102,9 +102,7 @@ class Practice:
         for text in filter(None, (case.get("text"), case["task"])):
             print(textwrap.fill(text, 96) + "\n")
         if case["kind"] == "find":
-            files = next(one["files"] for one in self.book["chapters"]
-                         if one["name"] == case["chapter"])
-            print(f"Read {', '.join(files)}.")
+            print(f"Read {', '.join(simulate.kernel_of(self.book, case['chapter'])['files'])}.")
         if case["kind"] == "mend":
             self.show_around(case)
             for i, choice in enumerate(case["choices"]):
@@ -140,7 +138,7 @@ class Practice:
         case = self.case(name)
         if "answered" not in case:
             usage(f"{name} has no edit to show")
-        path = os.path.join(versions.ANSWERS, f"{case['chapter'][:2]}-{case['id'][4:]}.diff")
+        path = os.path.join(more_kernels.ANSWERS, f"{case['chapter'][:2]}-{case['id'][4:]}.diff")
         with open(path, encoding="ascii") as file:
             print(file.read().rstrip())
 
@@ -154,7 +152,7 @@ class Practice:
             print(f"There are no more hints{more}.")
         if case["kind"] not in ("catch", "choose") and given:
             print(self.run_exhibit(case) if case["kind"] == "exhibit" else
-                  self.run(case["chapter"], case["run"], case["off"], case["version"])[1])
+                  self.run(case["chapter"], case["run"], case["off"], case["kernel"])[1])
         self.kept[f"{name} hints"] = min(given + 1, len(case["hints"]))
         self.keep()
 
@@ -204,8 +202,8 @@ class Practice:
         return simulate.judged(self.program, case["rule"], given,
                                case["right"] if right is None else right, results)
 
-    def run(self, chapter, run, off, version=-1):
-        return simulate.run_case(self.program, chapter, run, off, version)
+    def run(self, chapter, run, off, kernel=-1):
+        return simulate.run_case(self.program, chapter, run, off, kernel)
 
     def run_exhibit(self, case):
         command = [os.path.join(os.path.dirname(*self.program), "museum"), case["exhibit"], "broken"]
@@ -291,7 +289,7 @@ class Practice:
 
     def check_choose(self, case, answer):
         chosen = chosen_of(case, answer)
-        results = [self.run(one["chapter"], one["run"], one["off"], one["version"])
+        results = [self.run(one["chapter"], one["run"], one["off"], one["kernel"])
                    for one in case["choices"]]
         says = [f"{one['text']}: {outcome_of(*result)}. {one['why']}"
                 for one, result in zip(case["choices"], results)]
@@ -303,7 +301,7 @@ class Practice:
     def check_mend(self, case, answer):
         chosen = chosen_of(case, answer)
         choice = case["choices"][chosen]
-        result = self.run(case["chapter"], choice["run"], choice["off"], choice["version"])
+        result = self.run(case["chapter"], choice["run"], choice["off"], choice["kernel"])
         if self.judged(case, chosen, [result]):
             return None
         return f"With it: {report.in_short(*result)} ({simulate.run_text(choice['run'])})."

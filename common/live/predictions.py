@@ -53,7 +53,7 @@ PREDICTIONS = [
      "hints": ["Which k-tiles lie in stage 0?", "K-tiles 0, 3 and 6."],
      "why": "Stage 0 holds k-tiles 0, 3 and 6. The wait for k-tile 3 needs parity 1, the one for "
             "k-tile 6 parity 0 again."},
-    {"id": "05-n3", "asks": ["missing"], "version": "too-many-bytes", "verdict": "deadlock",
+    {"id": "05-n3", "asks": ["missing"], "break": "too-many-bytes", "verdict": "deadlock",
      "task": "This kernel announces more than it loads, and ends in a deadlock. How many bytes does "
              "the report call missing?",
      "choices": {
@@ -99,7 +99,7 @@ PREDICTIONS = [
      "hints": ["Who releases a stage? Read release_stage.",
                "One lane of each warp that has read the stage."],
      "why": "Two consumers of four warps each; one lane of each warp arrives."},
-    {"id": "07-n3", "asks": ["waits"], "version": "the-producer-s-first-phase",
+    {"id": "07-n3", "asks": ["waits"], "break": "the-producer-s-first-phase",
      "verdict": "deadlock",
      "task": "The producer starts with phase 0 in this kernel. Which barrier does the first thread in "
              "the deadlock report wait for?",

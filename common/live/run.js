@@ -1,6 +1,6 @@
 /*
  * run.js: the module as a program, for node: node run.js MODULE.js ARGUMENT...
- * The environment's LIVE_OFF and LIVE_VERSION are the module's, too; files that it writes stay
+ * The environment's LIVE_OFF and LIVE_KERNEL are the module's, too; files that it writes stay
  * inside it.
  */
 "use strict";
@@ -29,6 +29,6 @@ async function run(script, args, environment) {
     return code;
 }
 
-const {LIVE_OFF = "", LIVE_VERSION = "-1"} = process.env;
-run(process.argv[2], process.argv.slice(3), {LIVE_OFF, LIVE_VERSION})
+const {LIVE_OFF = "", LIVE_KERNEL = "-1"} = process.env;
+run(process.argv[2], process.argv.slice(3), {LIVE_OFF, LIVE_KERNEL})
     .then((code) => { process.exitCode = code; });

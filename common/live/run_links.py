@@ -14,13 +14,10 @@ import sys
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, "..", "tools", "book"))
+import cases
 import live_links
 import pages
 import simulate
-
-
-def short(file):
-    return "kernel.cu" if file.endswith("kernel.cu") else os.path.basename(file)
 
 
 def key_of(live, number):
@@ -29,7 +26,7 @@ def key_of(live, number):
     same = [one["number"] for one in live["switches"]
             if (one["file"], one["line"]) == (switch["file"], switch["line"])]
     place = same.index(number)
-    return f"{short(switch['file'])}:{switch['line']}" + (f".{place + 1}" if place else "")
+    return cases.place_of(switch) + (f".{place + 1}" if place else "")
 
 
 def address_of(live, state):
@@ -38,32 +35,26 @@ def address_of(live, state):
     words = [f"chapter={state['chapter'][:2]}"]
     words += [f"{name}={state['run'][name]}" for name in usual
               if state["run"].get(name, usual[name]) != usual[name]]
-    if state["version"]:
-        words.append(f"version={state['version']}")
+    if state["kernel"] >= 0:
+        words.append("{kind}={name}".format_map(live["kernels"][state["kernel"]]))
     if state["off"] is not None:
         words.append(f"off={key_of(live, state['off'])}")
     return "&".join(words)
 
 
 def decoded(live, address):
-    """(chapter, run, numbers of switches, number of a version); a LookupError names what is wrong."""
+    """(chapter, run, numbers of switches, number of a kernel); a LookupError names what is wrong."""
     words = dict(word.split("=", 1) for word in address.split("&"))
     asked = words.pop("chapter")
     chapter = next(one["name"] for one in live["chapters"] if one["name"].startswith(asked))
-    version = words.pop("version", None)
-    files = next(one["files"] for one in live["chapters"] if one["name"] == chapter)
-    number = -1
-    if version:
-        found = [one for one in live["versions"] if (one["chapter"], one["name"]) ==
-                 (chapter, version)]
-        if not found:
-            raise LookupError(f"no version {version}")
-        number, files = found[0]["number"], found[0]["files"]
+    number = simulate.number_of(live, chapter, words)
+    kernel = simulate.kernel_of(live, chapter, number)
     keys = {key_of(live, one["number"]): one["number"] for one in live["switches"]
-            if one["file"] in files}
+            if one["file"] in kernel["files"]}
     off = [keys[key] for key in words.pop("off", "").split(",") if key]
-    words.pop("predict", None)
-    run = {**simulate.usual_run(live, chapter), **simulate.needed(live, chapter, number)}
+    for word in ("variant", "break", "predict"):
+        words.pop(word, None)
+    run = {**simulate.usual_run(live, chapter), **kernel["needs"]}
     for name, value in words.items():
         run[name] = type(run[name])(value)
     return chapter, run, off, number

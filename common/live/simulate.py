@@ -15,15 +15,22 @@ USUAL = {"m": 128, "n": 256, "k": 256, "sms": 4, "schedule": "time", "seed": 1,
 OPTIONS = {"seed": "schedule-seed", "iseed": "seed"}  # the others have their names
 
 
+def kernel_of(live, chapter, number=-1):
+    """What live.json says of the kernel that runs; -1: the chapter's own."""
+    if number >= 0:
+        return live["kernels"][number]
+    return next(one for one in live["chapters"] if one["name"] == chapter)
+
+
+def number_of(live, chapter, asked):
+    """Of the variant or the break that is asked for; -1: of neither."""
+    numbers = {(one["kind"], one["name"]): one["number"] for one in live["kernels"]
+               if one["chapter"] == chapter}
+    return next((numbers[kind, asked[kind]] for kind in ("variant", "break") if asked.get(kind)), -1)
+
+
 def usual_run(live, chapter):
-    return next(one["run"] for one in live["chapters"] if one["name"] == chapter)
-
-
-def needed(live, chapter, version):
-    """Options without which the kernel cannot run."""
-    if version >= 0:
-        return live["versions"][version]["needs"]
-    return next(one["needs"] for one in live["chapters"] if one["name"] == chapter)
+    return kernel_of(live, chapter)["run"]
 
 
 def options_of(chapter, run):
@@ -39,9 +46,9 @@ def step_limit(run):
     return 5000000 + run["m"] * run["n"] * run["k"] // 4
 
 
-def run_case(command, chapter, run, off, version=-1):
+def run_case(command, chapter, run, off, kernel=-1):
     """(exit code, what it says)"""
-    chosen = {"LIVE_OFF": ",".join(map(str, off)), "LIVE_VERSION": str(version)}
+    chosen = {"LIVE_OFF": ",".join(map(str, off)), "LIVE_KERNEL": str(kernel)}
     done = subprocess.run([*command, *options_of(chapter, run)], capture_output=True, text=True,
                           env=os.environ | chosen, check=False)
     return done.returncode, done.stdout + done.stderr
@@ -66,10 +73,10 @@ def judged(command, rule, given, right=(), results=()):
 
 def report_of(command, case):
     """(what the run says, the data of its report page)"""
-    version = case.get("asked", case["version"])
+    kernel = case.get("asked", case["kernel"])
     with tempfile.TemporaryDirectory() as directory:
         _, text = run_case([*command, "--report", directory], case["chapter"], case["run"],
-                           case["off"], version)
+                           case["off"], kernel)
         with open(os.path.join(directory, "index.html"), encoding="utf-8") as file:
             data = re.search(r'<script type="application/json" id="data">(.*?)</script>',
                              file.read(), re.S).group(1)
@@ -106,9 +113,9 @@ def measured(asks, text, data):
 
 
 def compared(run, chapter, before, after):
-    """The simulated cycles of `after` for one of `before`, both (command, version)."""
-    cycles = [report.cycles_of(run_case(command, chapter, run, [], version)[1])
-              for command, version in (before, after)]
+    """The simulated cycles of `after` for one of `before`, both (command, kernel)."""
+    cycles = [report.cycles_of(run_case(command, chapter, run, [], kernel)[1])
+              for command, kernel in (before, after)]
     return cycles[1] / cycles[0]
 
 

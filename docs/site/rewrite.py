@@ -130,8 +130,8 @@ def link_figures(places, page, doctree):
             continue
         found = FIGURE.fullmatch(path)
         if found and places.has_live:
-            chapter, version = found.groups()
-            state = f"chapter={chapter}" + (f"&version={version[1:]}" if version else "")
+            chapter, variant = found.groups()
+            state = f"chapter={chapter}" + (f"&variant={variant[1:]}" if variant else "")
             target = relative_uri(tree.html(page), live_links.page_of(state)) + f"#{state}"
             node.replace_self(nodes.reference("", "", node.deepcopy(), refuri=target))
         else:

@@ -6,13 +6,9 @@ import os
 from edit import Replace
 from store import order, value
 
-# The headers beside the kernels that synchronize, or compute what a kernel stores.
-HEADERS = ()
-BESIDE = ("library/hopper_gemm/packed_store.h", "library/w4a8_gemm/transposed_store.h",
-          "library/w4a8_gemm/few_rows.h", "library/w4a8_gemm/many_rows.h")
 # A kernel whose launch otherwise chooses how it cuts a problem is compiled with one more file.
-COMPILED_WITH = {"library/hopper_gemm/fitted.cu": ("-DFIT_OF=form_of_run", os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "fit_forms.c"))}
+COMPILED_WITH = {"library/hopper_gemm/fitted.cu": ("-DFIT_OF=cut_of_run", os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "fit_cuts.c"))}
 
 BREAKS = {
     "hopper_gemm/fitted.cu": [

@@ -32,11 +32,11 @@ class Page:
 def kernels(page):
     for chapter in page.evaluate("book.chapters.map(one => one.name)"):
         open_at(page, f"#chapter={chapter[:2]}")
-        choices = page.evaluate("""versionsOf(state.chapter).filter(one => one.kind === "variant")
+        variants = page.evaluate("""kernelsOf(state.chapter).filter(one => one.kind === "variant")
             .map(one => one.name)""")
-        for choice in ["", *choices]:
-            verdict = open_at(page, f"#chapter={chapter[:2]}&version={choice}")
-            expect(verdict.startswith("Verified"), f"{chapter}, {choice}: {verdict}")
+        for variant in ["", *variants]:
+            verdict = open_at(page, f"#chapter={chapter[:2]}&variant={variant}")
+            expect(verdict.startswith("Verified"), f"{chapter}, {variant}: {verdict}")
 
 
 def options(page):
@@ -70,9 +70,9 @@ def links(page):
     every = 1 if "--all" in sys.argv or len(found) < 20 else 10
     for state in found[seed() % every::every]:
         verdict = open_at(page, state.replace("&predict=1", ""))
-        chosen = page.evaluate("state.off.size || versionOf() ? 1 : 0")
-        right = page.evaluate("!state.off.size && versionOf()?.kind === 'variant'")
-        expect(chosen, f"{state} opens the kernel as it is")
+        differs = page.evaluate("state.off.size || kernelHere() ? 1 : 0")
+        right = page.evaluate("!state.off.size && kernelHere()?.kind === 'variant'")
+        expect(differs, f"{state} opens the kernel as it is")
         expect(verdict.startswith("Verified") == right, f"{state}: {verdict}")
 
 

@@ -2,14 +2,15 @@
 import re
 
 from data import constants, source, told
+from edit import Replace
 from picture import Picture
 
 PROGRAM, KERNEL = "14_fused_epilogue", "beyond/14_fused_epilogue/kernel.cu"
 SIZE = ("--m", "128", "--n", "192", "--k", "512")
 FROM, TO = 9300, 13300  # cycles of the timeline
 X, RIGHT, LANE, STEP = 92, 540, 24, 32
-EDITS = [(KERNEL, "#define BUFFERS 3", "#define BUFFERS 2"),
-         (KERNEL, "        bulk_wait_group_read(0);\n        request_c(", "        request_c(")]
+EDITS = [(KERNEL, Replace("#define BUFFERS 3", "#define BUFFERS 2")),
+         "14.c-requested-before-d-has-been-read"]
 
 
 def lives(buffers):

@@ -3,17 +3,20 @@ words that order it: credit before it, a flag behind it."""
 import re
 
 from data import DEVICE, between, c_table, function, source
+from edit import Remove, Replace
 from picture import Picture
 
 KERNEL, PARTS = "beyond/13_two_gpus/kernel.cu", "beyond/13_two_gpus/parts.h"
-EDITS = [(KERNEL, "fetch->flag = &args->flags[args->device][part_index(work, consumer)];",
-          "fetch->flag = &args->flags[1 - args->device][part_index(work, consumer)];"),
-         (KERNEL, "st_global_release(credit_word(args, 1 - args->device, lane), 1, SCOPE_SYS);",
-          "st_global_release(credit_word(args, args->device, lane), 1, SCOPE_SYS);"),
-         (PARTS, "[flags + blockIdx.x * TILE_PARTS + consumer]",
-          "[blockIdx.x * TILE_PARTS + consumer]"),
-         (KERNEL, "        if (set) st_global_relaxed(fetch->flag, 0, SCOPE_GPU);\n", ""),
-         (PARTS, "CHUNK_SUMS = 8, /*", "CHUNK_SUMS = 4, /*")]
+EDITS = [(KERNEL, Replace(
+             "fetch->flag = &args->flags[args->device][part_index(work, consumer)];",
+             "fetch->flag = &args->flags[1 - args->device][part_index(work, consumer)];")),
+         (KERNEL, Replace(
+             "st_global_release(credit_word(args, 1 - args->device, lane), 1, SCOPE_SYS);",
+             "st_global_release(credit_word(args, args->device, lane), 1, SCOPE_SYS);")),
+         (PARTS, Replace("[flags + blockIdx.x * TILE_PARTS + consumer]",
+                         "[blockIdx.x * TILE_PARTS + consumer]")),
+         (KERNEL, Remove("if (set) st_global_relaxed(fetch->flag, 0, SCOPE_GPU);")),
+         (PARTS, Replace("CHUNK_SUMS = 8, /*", "CHUNK_SUMS = 4, /*"))]
 SETS, POLLS, GIVES, WAITS, STORES, LOADS, SIZES = range(7)
 LEFT, RIGHT = (20, 226), (334, 540)
 

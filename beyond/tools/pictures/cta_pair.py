@@ -1,16 +1,17 @@
 """Chapter 18: what two CTAs of chapter 17 fetch for a k-tile, and what a pair does. Widths of pipes
 are bytes."""
 from data import constants, loads, source
+from edit import Replace
 from picture import Picture
 
 KERNEL, PROGRAM = "beyond/18_cta_pair/kernel.cu", "18_cta_pair"
 BEFORE, BEFORE_PROGRAM = "beyond/17_tcgen05/kernel.cu", "17_tcgen05"
 SIZE = ("--m", "256", "--n", "256", "--k", "64", "--sms", "2")
 KB = .7  # units of a pipe's width for each KB
-EDITS = [(KERNEL, "BM = 128, BN = 256, BK = 64, /* the CTA's rows",
-          "BM = 128, BN = 128, BK = 64, /* the CTA's rows"),
-         (KERNEL, "(int)cluster_rank() * (BN / 2)", "(int)cluster_rank() * 0"),
-         (KERNEL, "#define STAGES 6", "#define STAGES 5")]
+EDITS = [(KERNEL, Replace("BM = 128, BN = 256, BK = 64, /* the CTA's rows",
+                          "BM = 128, BN = 128, BK = 64, /* the CTA's rows")),
+         (KERNEL, Replace("(int)cluster_rank() * (BN / 2)", "(int)cluster_rank() * 0")),
+         (KERNEL, Replace("#define STAGES 6", "#define STAGES 5"))]
 
 
 def draw():

@@ -1,15 +1,17 @@
 """Chapter 11: the bits that the Tensor Core cuts off a small product beside a large sum, and where
 they are when 128 products have a sum of their own first."""
 from data import c_table
+from edit import Replace
 from picture import Picture
 
 RULE = "common/sim/models/tensor_sum.c"
 SO_FAR, PRODUCTS = 1024, ((3, 1.25), (.25, .25))
 TOP_BIT, LAST_BIT = 10, -13  # the columns: powers of two
 X, CELL, ROW = 108, 18, 25
-EDITS = [(RULE, ": (struct tensor_precision){13, 13};", ": (struct tensor_precision){14, 14};"),
-         (RULE, "terms[i].exponent > greatest) greatest = terms[i].exponent;",
-          "terms[i].exponent < greatest) greatest = terms[i].exponent;")]
+EDITS = [(RULE, Replace(": (struct tensor_precision){13, 13};",
+                        ": (struct tensor_precision){14, 14};")),
+         (RULE, Replace("terms[i].exponent > greatest) greatest = terms[i].exponent;",
+                        "terms[i].exponent < greatest) greatest = terms[i].exponent;"))]
 UNIT = 2.0 ** LAST_BIT
 
 

@@ -1,15 +1,16 @@
 """Chapter 15: the rows of groups, the tiles of all of them in one sequence, and a last tile that
 reaches into the next group."""
 from data import DEVICE, between, c_table, constants, function
+from edit import Replace
 from picture import Picture
 
 KERNEL, GROUPS = "beyond/15_grouped_gemm/kernel.cu", "beyond/15_grouped_gemm/groups.h"
 SIZES, TILES_N, CTAS, CTA = (300, 0, 168, 120), 2, 3, 1  # the CTA that is followed
 TOP, ROW, X, WIDE, OVER = 76, .56, 128, 88, 318  # units of a row
-EDITS = [(GROUPS, "(group->rows + tile_rows - 1) / tile_rows * tiles_n;",
-          "group->rows / tile_rows * tiles_n;"),
-         (GROUPS, "group->first_row += group->rows;", "group->first_row += 128;"),
-         (KERNEL, "BM = 128, BN = 192, BK = 64,", "BM = 64, BN = 192, BK = 64,")]
+EDITS = [(GROUPS, Replace("(group->rows + tile_rows - 1) / tile_rows * tiles_n;",
+                          "group->rows / tile_rows * tiles_n;")),
+         (GROUPS, Replace("group->first_row += group->rows;", "group->first_row += 128;")),
+         (KERNEL, Replace("BM = 128, BN = 192, BK = 64,", "BM = 64, BN = 192, BK = 64,"))]
 
 
 def tiles(bm):

@@ -1,6 +1,7 @@
 """Chapter 15: how a CTA changes a tensor map, and why it has two of A: one is changed while loads
 still read the other."""
 from data import constants, function, source, trace
+from edit import Remove, Replace
 from picture import Picture
 
 PROGRAM, KERNEL = "15_grouped_gemm", "beyond/15_grouped_gemm/kernel.cu"
@@ -8,11 +9,11 @@ GROUPS, ROWS = 4, 128  # a tile for each group
 SIZE = ("--m", str(GROUPS * ROWS), "--n", "192", "--k", "256", "--groups", str(GROUPS), "--router",
         "even", "--sms", "1")
 FROM, TO, X, RIGHT, LANE, STEP = 1600, 14600, 92, 540, 26, 36
-EDITS = [(KERNEL, "            turn ^= 1;\n", ""),
-         (KERNEL, "wait_for_loads(shared, last_before, issued)",
-          "wait_for_loads(shared, last, issued)"),
-         (KERNEL, "        tensor_map_replace_dim(edited, 1, rows);\n", ""),
-         (KERNEL, "    fence_tensor_map_acquire(map, SCOPE_CTA);\n", "")]
+EDITS = ["15.one-map-of-a-without-a-wait",
+         (KERNEL, Replace("wait_for_loads(shared, last_before, issued)",
+                          "wait_for_loads(shared, last, issued)")),
+         (KERNEL, Remove("tensor_map_replace_dim(edited, 1, rows);")),
+         "15.no-acquire"]
 
 
 def loads():

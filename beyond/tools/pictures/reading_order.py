@@ -2,12 +2,13 @@
 import re
 
 from data import source
+from edit import Replace
 from picture import Picture
 
 CHAPTERS = "beyond/CMakeLists.txt"
-EDITS = [(CHAPTERS, "FROM 11_fp8_scaling", "FROM 09_cluster_multicast"),
-         (CHAPTERS, "chapter(beyond/10_stream_k FROM 09_cluster_multicast",
-          "chapter(beyond/10_stream_k FROM 08_persistent_pingpong")]
+EDITS = [(CHAPTERS, Replace("FROM 11_fp8_scaling", "FROM 09_cluster_multicast")),
+         (CHAPTERS, Replace("chapter(beyond/10_stream_k FROM 09_cluster_multicast",
+                            "chapter(beyond/10_stream_k FROM 08_persistent_pingpong"))]
 # A word or two where the directory's name does not say enough.
 WORDS = {"08_persistent_pingpong": "ping-pong", "08_persistent_pingpong:persistent": "persistence",
          "09_cluster_multicast": "multicast", "10_stream_k": "stream-K",

@@ -1,16 +1,18 @@
 """Chapter 16: the accumulators of S lie in the lanes that need them as the operand P."""
 from data import DEVICE, c_table, function
+from edit import Replace
 from picture import Picture
 
 FRAGMENTS, SOFTMAX = "common/sim/models/fragments.h", "beyond/16_attention/softmax.h"
 LANE, STEP_KEYS, KEYS = 6, 16, 160  # the lane that is followed
 ROWS = (0, 1, 2, 3, 8, 9, 10, 11)  # that are drawn
 CELL, ROW, TOP, LEFT = 14, 24, 124, (52, 316)
-EDITS = [(FRAGMENTS, "8 * (i / 2) + 2 * (lane % 4) + half", "8 * (i % 2) + 2 * (lane % 4) + half"),
-         (FRAGMENTS, "8 * (i / 4) + 2 * (lane % 4) + i % 2",
-          "8 * (i / 4) + lane % 4 + 4 * (i % 2)"),
-         (SOFTMAX, "p[i / 4][i % 4] = pack_elements(s[2 * i], s[2 * i + 1]);",
-          "p[i / 4][i % 4] = pack_elements(s[i], s[i + 4]);")]
+EDITS = [(FRAGMENTS, Replace("8 * (i / 2) + 2 * (lane % 4) + half",
+                             "8 * (i % 2) + 2 * (lane % 4) + half")),
+         (FRAGMENTS, Replace("8 * (i / 4) + 2 * (lane % 4) + i % 2",
+                             "8 * (i / 4) + lane % 4 + 4 * (i % 2)")),
+         (SOFTMAX, Replace("p[i / 4][i % 4] = pack_elements(s[2 * i], s[2 * i + 1]);",
+                           "p[i / 4][i % 4] = pack_elements(s[i], s[i + 4]);"))]
 
 
 def packed():

@@ -1,18 +1,18 @@
 """Chapter 11: which scale belongs to which elements, and where the scales come in: the sum of 128
 products is multiplied by two of them and added to another sum."""
 from data import c_table, constants, function, source
+from edit import Replace
 from picture import Picture
 
 KERNEL, QUANTIZE = "beyond/11_fp8_scaling/kernel.cu", "common/scaled/quantize.c"
 SCALES = "common/scaled/scales.h"
 ROWS, BLOCKS, COLUMNS, ROW = 8, 4, 2, 3  # drawn: rows of A, blocks of k and of n; the row followed
-EDITS = [(QUANTIZE, "return matrix == 'A' || has_weights(o) ? 1 : SCALE_BLOCK;",
-          "return matrix == 'A' || has_weights(o) ? 2 : SCALE_BLOCK;"),
-         (QUANTIZE, "&of->scale_b[(int64_t)group * of->scale_b_pitch + block]",
-          "&of->scale_b[(int64_t)block * of->scale_b_pitch]"),
-         (SCALES, "enum { SCALE_BLOCK = 128 }", "enum { SCALE_BLOCK = 64 }"),
-         (KERNEL, "&shared->scale_b[state.index][k_tile % SCALES_B]",
-          "&shared->scale_b[state.index][0]")]
+EDITS = [(QUANTIZE, Replace("return matrix == 'A' || has_weights(o) ? 1 : SCALE_BLOCK;",
+                            "return matrix == 'A' || has_weights(o) ? 2 : SCALE_BLOCK;")),
+         (QUANTIZE, Replace("&of->scale_b[(int64_t)group * of->scale_b_pitch + block]",
+                            "&of->scale_b[(int64_t)block * of->scale_b_pitch]")),
+         (SCALES, Replace("enum { SCALE_BLOCK = 128 }", "enum { SCALE_BLOCK = 64 }")),
+         "11.the-first-of-four-scales"]
 
 
 def places(block):

@@ -3,16 +3,17 @@ stream-K, and the sums that travel."""
 import re
 
 from data import between, c_table, constants, source
+from edit import Replace
 from picture import Picture
 
 KERNEL, SPLIT = "beyond/10_stream_k/kernel.cu", "beyond/10_stream_k/split_k.cu"
 CTAS, TILES, K_TILES, FOLLOWED = 4, 7, 8, 5
 X, RIGHT, LANE = 76, 544, 22
-EDITS = [(KERNEL, "if (rest > 0 && 2 * rest < clusters && args.items > 0) --args.items;",
-          "if (rest > 0 && args.items > 0) --args.items;"),
-         (KERNEL, "part->k_end = (int)(work->end - first);",
-          "part->k_end = (int)(work->end - first) - 1;"),
-         (SPLIT, "#define SPLITS 4", "#define SPLITS 2")]
+EDITS = [(KERNEL, Replace("if (rest > 0 && 2 * rest < clusters && args.items > 0) --args.items;",
+                          "if (rest > 0 && args.items > 0) --args.items;")),
+         (KERNEL, Replace("part->k_end = (int)(work->end - first);",
+                          "part->k_end = (int)(work->end - first) - 1;")),
+         (SPLIT, Replace("#define SPLITS 4", "#define SPLITS 2"))]
 
 
 def stretches():

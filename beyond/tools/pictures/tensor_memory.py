@@ -2,15 +2,16 @@
 import re
 
 from data import constants, source, told
+from edit import Replace
 from picture import Picture
 
 PROGRAM, KERNEL = "17_tcgen05", "beyond/17_tcgen05/kernel.cu"
 SIZE = ("--m", "512", "--n", "512", "--k", "512", "--sms", "2")
 X, RIGHT, LANE, STEP = 70, 536, 24, 32
-EDITS = [(KERNEL, "#define SUMS 2", "#define SUMS 1"),
-         (KERNEL, "STORE_N = 64, ", "STORE_N = 32, "),
-         (KERNEL, "mbarrier_arrive_relaxed(&shared->sums[sums.index].empty);",
-          "mbarrier_arrive(&shared->sums[sums.index].empty);")]
+EDITS = [(KERNEL, Replace("#define SUMS 2", "#define SUMS 1")),
+         (KERNEL, Replace("STORE_N = 64, ", "STORE_N = 32, ")),
+         (KERNEL, Replace("mbarrier_arrive_relaxed(&shared->sums[sums.index].empty);",
+                          "mbarrier_arrive(&shared->sums[sums.index].empty);"))]
 
 
 def lives(sets, first):

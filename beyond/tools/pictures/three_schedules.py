@@ -3,6 +3,7 @@ kernels, from simulated traces."""
 import re
 
 from data import source, trace
+from edit import Replace
 from picture import Picture
 
 PROGRAM, KERNEL = "16_attention", "beyond/16_attention/kernel.cu"
@@ -10,8 +11,8 @@ HEAD, KEYS, BLOCK = 128, 1280, 3  # BLOCK: the first key block that is drawn
 SIZE = ("--m", "128", "--n", str(KEYS), "--k", str(HEAD), "--heads", "1", "--sms", "1")
 CYCLES, X, RIGHT = 5700, 128, 544
 THIN, CORE, STEP = 20, 28, 152
-EDITS = [(KERNEL, "wgmma_wait_group(1);", "wgmma_wait_group(0);"),
-         (KERNEL, "#define BN 160 ", "#define BN 128 ")]
+EDITS = [(KERNEL, Replace("wgmma_wait_group(1);", "wgmma_wait_group(0);")),
+         (KERNEL, Replace("#define BN 160 ", "#define BN 128 "))]
 CONSUMERS = ("consumer 0", "consumer 1")
 
 

@@ -2,16 +2,17 @@
 import re
 
 from data import c_table, source
+from edit import Replace
 from picture import Picture
 
 BLOCK, CONVERT = "common/scaled/w4_block.h", "common/hopper/w4.h"
 X, CELL_W, CELL_H = 20, 16.25, 30
 CHANNEL, K = 8, 0  # the second four's channel, relative to the first, and the weight followed of it
-EDITS = [(BLOCK, "(struct w4_place){at + k % 4, at + (k + 1) % 4, 4}",
-          "(struct w4_place){at + k % 4, at + k % 4, 4}"),
-         (CONVERT, "W4_MASK 0x87878787u", "W4_MASK 0x78787878u"),
-         (CONVERT, "__funnelshift_r(words[i], words[i], 4)",
-          "__funnelshift_r(words[i], words[i], 8)")]
+EDITS = [(BLOCK, Replace("(struct w4_place){at + k % 4, at + (k + 1) % 4, 4}",
+                         "(struct w4_place){at + k % 4, at + k % 4, 4}")),
+         (CONVERT, Replace("W4_MASK 0x87878787u", "W4_MASK 0x78787878u")),
+         (CONVERT, Replace("__funnelshift_r(words[i], words[i], 4)",
+                           "__funnelshift_r(words[i], words[i], 8)"))]
 
 
 def places():

@@ -1,6 +1,7 @@
 """Chapter 19: which SM computes which tile while another kernel holds one SM, with tiles given out
 before the launch (17) and by the hardware."""
 from data import constants, source, tiles
+from edit import Replace
 from picture import Picture
 
 KERNEL = "beyond/19_work_stealing/kernel.cu"
@@ -8,9 +9,9 @@ BEFORE, PROGRAM = "17_tcgen05", "19_work_stealing"
 M, N, SMS, HELD = 512, 1024, 4, 20000
 SIZE = ("--m", str(M), "--n", str(N), "--k", "1024", "--sms", str(SMS), "--held", str(HELD))
 X, RIGHT, LANE, STEP, PANEL = 64, 536, 26, 31, 196
-EDITS = [(KERNEL, "BM = 128, BN = 256, BK = 64, /* the CTA's tile */",
-          "BM = 128, BN = 128, BK = 64, /* the CTA's tile */"),
-         (KERNEL, "? cluster_first_cta(answer) : -1", "? -1 : -1")]
+EDITS = [(KERNEL, Replace("BM = 128, BN = 256, BK = 64, /* the CTA's tile */",
+                          "BM = 128, BN = 128, BK = 64, /* the CTA's tile */")),
+         "19.the-answer-is-ignored"]
 
 
 def draw():

@@ -1,7 +1,8 @@
 /* address.js: what is shown, in the address: #chapter=05_tma_mbarrier&m=128&...&off=kernel.cu:142
- * version=NAME is an edited kernel, case=ID one of the practice; predict=1 asks before it runs. */
+ * variant=NAME or break=NAME is another kernel, case=ID one of the practice; predict=1 asks before
+ * it runs. */
 
-const state = {chapter: "", version: -1, file: "", off: new Set(), case: ""};
+const state = {chapter: "", kernel: -1, file: "", off: new Set(), case: ""};
 
 /* A run, all of which has a control but the seed of the input. */
 const usual = chapter => ({
@@ -12,13 +13,13 @@ const NAMES = {seed: "schedule-seed", iseed: "seed"}; // of options; the others 
 
 function selectChapter(chapter) {
   state.chapter = chapter;
-  selectVersion(-1);
+  selectKernel(-1);
   state.case = "";
   Object.assign(state, usual(chapter));
 }
 
-function selectVersion(number) {
-  state.version = number;
+function selectKernel(number) {
+  state.kernel = number;
   state.file = filesHere()[0];
   state.off = new Set();
 }
@@ -32,7 +33,7 @@ function address() {
   }
   for (const name in defaults)
     if (state[name] !== defaults[name]) words.set(name, state[name]);
-  if (versionOf()) words.set("version", versionOf().name);
+  if (kernelHere()) words.set(kernelHere().kind, kernelHere().name);
   if (predicting()) words.set("predict", 1);
   if (state.off.size)
     words.set("off", switchesOf(state.chapter).filter(one => state.off.has(one.number)).map(keyOf));
@@ -60,9 +61,10 @@ function readAddress(hash) {
     else
       unknown.push(`${name}=${word}`);
   }
-  const version = versionsOf(state.chapter).find(one => one.name === words.get("version"));
-  if (version) selectVersion(version.number);
-  else if (words.has("version")) unknown.push("version");
+  const kernel = kernelsOf(state.chapter).find(one => // "version": of links that are kept
+    [words.get(one.kind), words.get("version")].includes(one.name));
+  if (kernel) selectKernel(kernel.number);
+  else unknown.push(...["variant", "break", "version"].filter(word => words.has(word)));
   byId("predict").checked = words.has("predict") || predictKept();
   for (const key of (words.get("off") || "").split(",")) {
     const one = switchOf(state.chapter, key);
@@ -91,19 +93,19 @@ const stepLimit = ({m, n, k}) => 5000000 + Math.floor(m * n * k / 4);
 
 /* The run in a clone of the repository, as a command and what is to be edited before it. */
 function ofClone() {
-  const version = versionOf(), edited = Object.keys(version?.edits || {}).length;
+  const kernel = kernelHere(), edited = Object.keys(kernel?.edits || {}).length;
   const without = switchesOf(state.chapter).filter(one => state.off.has(one.number)).map(keyOf);
   const asUsual = / --(sms 4|schedule time|schedule-seed 1|input uniform|seed 1)\b/g;
-  const words = [`build/sim/${state.chapter}`, ...optionsOf(state.chapter, state, state.version)
+  const words = [`build/sim/${state.chapter}`, ...optionsOf(state.chapter, state, state.kernel)
     .slice(2, -2)].join(" ").replace(asUsual, "");
   const edits = [...(edited ? ["with the lines that are marked here"] : []),
     ...(without.length ? [`without ${without.join(" and ")}`] : [])];
-  return words + (version && !edited ? ` --variant ${version.name}` : "") +
+  return words + (kernel && !edited ? ` --variant ${kernel.name}` : "") +
     (edits.length ? ` # ${edits.join(", ")}` : "");
 }
 
-const optionsOf = (chapter, run, version = -1) => {
-  const needs = needsOf(chapter, version);
+const optionsOf = (chapter, run, kernel = -1) => {
+  const needs = needsOf(chapter, kernel);
   const names = Object.keys(usual(chapter)).filter(name => !(name in needs));
   return ["--chapters", Number(chapter.slice(0, 2)), ...names.flatMap(name =>
     [`--${NAMES[name] || name}`, run[name]]), ...Object.entries(needs).flatMap(([name, value]) =>

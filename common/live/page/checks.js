@@ -34,7 +34,7 @@ function showFailing(run, number, answer) {
 
 function showHarmless(count) {
   const reasons = book.switches.filter(one => state.off.has(one.number) && one.harmless);
-  if (!versionOf() && reasons.length === state.off.size)
+  if (!kernelHere() && reasons.length === state.off.size)
     say("Harmless here: ", ...new Set(reasons.map(one => one.harmless)));
   else
     say(`All ${count} runs of --check pass, too: this chapter's kernel never comes to this line, or
@@ -42,11 +42,11 @@ function showHarmless(count) {
 }
 
 async function startChecks() {
-  const mine = ++checking, {chapter, version} = state, off = [...state.off];
+  const mine = ++checking, {chapter, kernel} = state, off = [...state.off];
   say("This run passes, which need not mean much. Trying the runs of --check\u2026");
   const runs = await checksOf(chapter);
   for (const [i, run] of runs.entries()) {
-    const answer = await background.run(optionsOf(chapter, run, version), {off, version}, false);
+    const answer = await background.run(optionsOf(chapter, run, kernel), {off, kernel}, false);
     if (mine !== checking) return;
     if (answer.code) return showFailing(run, i + 1, answer);
     say(`This run passes, and so do ${i + 1} of the ${runs.length} runs of --check\u2026`);

@@ -4,7 +4,7 @@ const book = JSON.parse(byId("data").textContent);
 const foreground = new Simulator();
 
 function showControls() {
-  const needs = needsOf(state.chapter, state.version);
+  const needs = needsOf(state.chapter, state.kernel);
   byId("chapter").value = state.chapter;
   for (const [name, control] of controls()) {
     control.value = needs[name] ?? state[name];
@@ -32,7 +32,7 @@ function fillOptions() {
 
 function showAll() {
   showControls();
-  fillVersions();
+  fillKernels();
   showCase();
   showSource(pickOf());
   showFiles();
@@ -58,7 +58,7 @@ async function runNow() {
   byId("verdict").className = "running";
   byId("verdict").textContent = "Running\u2026";
   byId("prediction").replaceChildren();
-  const answer = await foreground.run(optionsOf(state.chapter, state, state.version), state, true);
+  const answer = await foreground.run(optionsOf(state.chapter, state, state.kernel), state, true);
   byId("stop").hidden = true;
   lastAnswer = answer;
   if (hidesResult()) return clearResult("The run is over. What it shows is behind the hints.");
@@ -105,11 +105,11 @@ function listen() {
     showAll();
     runNow();
   });
-  byId("version").addEventListener("change", () => {
+  byId("kernel").addEventListener("change", () => {
     if (state.case) closeCase();
-    const before = versionOf()?.run;
-    selectVersion(Number(byId("version").value));
-    Object.assign(state, before && usual(state.chapter), versionOf()?.run);
+    const before = kernelHere()?.run;
+    selectKernel(Number(byId("kernel").value));
+    Object.assign(state, before && usual(state.chapter), kernelHere()?.run);
     showAll();
     runNow();
   });
@@ -123,7 +123,7 @@ function listen() {
     clearResult("Stopped.");
   });
   byId("restore").addEventListener("click", () => {
-    selectVersion(-1);
+    selectKernel(-1);
     state.case = "";
     showAll();
     runNow();
@@ -151,7 +151,7 @@ function listen() {
   });
 }
 
-for (const list of [book.switches, book.versions])
+for (const list of [book.switches, book.kernels])
   list.forEach((one, i) => { one.number = i; });
 if (self !== top) byId("begin").hidden = true; // beside the text
 completeRuns();

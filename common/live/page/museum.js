@@ -97,7 +97,7 @@ async function runNow() {
   lastAnswer = null;
   clearResult("Running\u2026", "running");
   const answer = await simulator.run([state.exhibit, state.form, "--schedule", state.schedule,
-    "--schedule-seed", String(state.seed), "--sms", String(state.sms)], {off: [], version: -1}, false);
+    "--schedule-seed", String(state.seed), "--sms", String(state.sms)], {off: [], kernel: -1}, false);
   lastAnswer = answer;
   if (hidesResult()) clearResult("The run is over. What it shows is behind the hints.", "");
   else showResult(answer);

@@ -58,7 +58,7 @@ function fillCases() {
 function openCase(id) {
   const one = caseOf(id);
   selectChapter(one.chapter);
-  selectVersion(one.version);
+  selectKernel(one.kernel);
   Object.assign(state, one.run, {case: id, off: new Set(one.off)});
   hintsShown = 0;
   answered = false;
@@ -97,17 +97,17 @@ function showCase() {
 
 /* An exercise's edit, folded away. The page cannot take the reader's own; build/sim/practice can. */
 function answerOf(one) {
-  const version = book.versions[one.answered];
+  const kernel = book.kernels[one.answered];
   const open = element("button", {type: "button"}, "Open it");
   open.addEventListener("click", () => {
     closeCase();
-    selectVersion(version.number);
+    selectKernel(kernel.number);
     Object.assign(state, one.run);
     showAll();
     runNow();
   });
   return element("details", {class: "answer"}, element("summary", {}, "An answer"),
-    element("pre", {}, diffOf(version)), open, " Your own is checked by ",
+    element("pre", {}, diffOf(kernel)), open, " Your own is checked by ",
     element("code", {}, `build/sim/practice check ${one.id} kernel.cu`));
 }
 
@@ -155,7 +155,7 @@ async function judgeLine(picked) {
   if (await judged(one, picked.number)) return solve(one, `Yes: ${picked.call}.`);
   explain(one, false, `Line ${picked.line}? Trying it\u2026`);
   const answer = await background.run(optionsOf(one.chapter, one.run),
-    {off: [picked.number], version: one.version}, false);
+    {off: [picked.number], kernel: one.kernel}, false);
   if (state.case !== one.id || answered) return;
   const places = hintsShown >= 2 && lastAnswer ? `. Here it is ${inShort(lastAnswer)}` : "";
   explain(one, false, `No. Without line ${picked.line}, ${picked.call}, it is another case: `,

@@ -30,8 +30,8 @@ function comparedTo(before, answer) {
 /* A variant is compared to the kernel as the chapter has it, another run to the one before. */
 async function cyclesBefore() {
   if (isBroken()) return null;
-  if (!versionOf()) return shownCycles;
-  const written = await background.run(optionsOf(state.chapter, state), {off: [], version: -1},
+  if (!kernelHere()) return shownCycles;
+  const written = await background.run(optionsOf(state.chapter, state), {off: [], kernel: -1},
     false);
   return numberOfCycles(written);
 }

@@ -253,7 +253,7 @@ async function run() {
   const variant = `${state.stages}_${state.wait}`;
   showRun(await simulator.run(["--m", "128", "--n", "256", "--k", state.k, "--sms", "1",
     "--schedule", state.schedule, "--schedule-seed", state.seed,
-    ...(variant === OWN ? [] : ["--variant", variant])].map(String), {off: [], version: -1}, true));
+    ...(variant === OWN ? [] : ["--variant", variant])].map(String), {off: [], kernel: -1}, true));
 }
 
 let playing = 0; // a timer

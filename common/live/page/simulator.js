@@ -53,8 +53,8 @@ class Simulator {
   }
 
   /* {code, out, errors, page} */
-  run(options, {off, version}, report) {
-    return this.#ask({options, off: [...off], version, report});
+  run(options, {off, kernel}, report) {
+    return this.#ask({options, off: [...off], kernel, report});
   }
   checks() { return this.#ask({checks: true}); }
 

@@ -33,7 +33,7 @@ let shownSource = "";
 
 /* pick: in a case that asks for a line, what a click answers. */
 function showSource(pick) {
-  const key = `${state.file}|${state.chapter}|${state.version}|${state.case}`;
+  const key = `${state.file}|${state.chapter}|${state.kernel}|${state.case}`;
   if (key !== shownSource) {
     shownSource = key;
     const switches = switchesIn(state.file), {lines, changed} = linesHere(state.file);

@@ -2,7 +2,7 @@
  * files that it shows, linesHere(), their text, openFile() and state.file. */
 
 const byId = id => document.getElementById(id);
-const shortFile = name => name.endsWith("kernel.cu") ? "kernel.cu" : name.split("/").at(-1);
+const shortFile = name => name.split("/").at(-1);
 
 const KEYWORDS = ["const|static|struct|enum|int|bool|float|void|for|while|if|else|return|typedef",
   "sizeof|true|false|uint32_t|element_t|half_t|inline|union|break|continue"].join("|");

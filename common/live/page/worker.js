@@ -9,7 +9,7 @@ function instantiate(imports, done) {
   return {};
 }
 
-async function start(off, version, lines) {
+async function start(off, kernel, lines) {
   const state = {code: 0};
   state.program = await hopper_simulator({
     thisProgram: "live",
@@ -17,7 +17,7 @@ async function start(off, version, lines) {
     instantiateWasm: instantiate,
     preRun: module => {
       // The museum's module has no environment.
-      Object.assign(module.ENV || {}, {LIVE_OFF: off.join(","), LIVE_VERSION: String(version)});
+      Object.assign(module.ENV || {}, {LIVE_OFF: off.join(","), LIVE_KERNEL: String(kernel)});
     },
     print: line => lines.out.push(line),
     printErr: line => lines.errors.push(line),
@@ -37,9 +37,9 @@ function textOf(files, path) {
   }
 }
 
-async function run({id, options, off, version, report}) {
+async function run({id, options, off, kernel, report}) {
   const lines = {out: [], errors: []};
-  const state = await start(off, version, lines);
+  const state = await start(off, kernel, lines);
   try {
     state.program.callMain(report ? [...options, "--report", "/report"] : options);
   } catch (error) {

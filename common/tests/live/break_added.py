@@ -71,8 +71,8 @@ def main():
     run("live/run_links.py", TREE, kernels)
     with open(os.path.join(kernels, "live.json"), encoding="ascii") as file:
         live = json.load(file)
-    expect("the live page has it", any(one["name"] == "chunks-left-out" for one in live["versions"]))
-    expect("the page has the link", "#chapter=02&" in page() and "version=chunks-left-out" in page())
+    expect("the live page has it", any(one["name"] == "chunks-left-out" for one in live["kernels"]))
+    expect("the page has the link", "#chapter=02&" in page() and "break=chunks-left-out" in page())
 
     sys.path[:0] = [os.path.join(TREE, "common", name) for name in ("live", "breaks", "tools/gallery")]
     import hand_made_cases

@@ -35,8 +35,8 @@ class Judge:
     def __init__(self, book, command, museum, places):
         self.book, self.command, self.museum, self.places = book, command, museum, places
 
-    def run(self, case, run, off, version=-1):
-        return simulate.run_case(self.command, case["chapter"], run, off, version)
+    def run(self, case, run, off, kernel=-1):
+        return simulate.run_case(self.command, case["chapter"], run, off, kernel)
 
     def judge(self, case):
         wrong = self.wrong_with(case)
@@ -55,7 +55,7 @@ class Judge:
         for run in {id(run): run for run in (case["run"], told)}.values():
             if self.run(case, run, [])[0] != report.EXIT_VERIFIED:
                 return f"the kernel as it is does not pass {run}"
-        broken = self.run(case, told, case["off"], case.get("asked", case["version"]))
+        broken = self.run(case, told, case["off"], case.get("asked", case["kernel"]))
         if report.verdict_of(*broken) != case["verdict"]:
             return f"{report.verdict_of(*broken)}, not {case['verdict']}"
         if case["kind"] == "predict":
@@ -96,7 +96,7 @@ class Judge:
         return simulate.not_edited(self.command, case, before, after)
 
     def second_choice(self, case):
-        results = [self.run(one, one["run"], one["off"], one["version"])
+        results = [self.run(one, one["run"], one["off"], one["kernel"])
                    for one in case["choices"]]
         if simulate.judged(self.command, case["rule"], 0, case["right"], results) is None:
             cycles = [report.cycles_of(text) or report.verdict_of(code, text) for code, text in results]
@@ -109,7 +109,7 @@ class Judge:
         for i, choice in enumerate(case["choices"]):
             if not choice["text"]:
                 return "a choice changes nothing"
-            result = self.run(case, choice["run"], choice["off"], choice["version"])
+            result = self.run(case, choice["run"], choice["off"], choice["kernel"])
             if bool(result[0]) == simulate.judged(self.command, case["rule"], i, case["right"], [result]):
                 return f"{choice['text']}: {'fails' if result[0] else 'passes'}"
             if self.run(case, choice["run"], [])[0]:

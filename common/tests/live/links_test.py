@@ -2,7 +2,7 @@
 
 Every broken kernel of a page that the live page has (live/run_links.py) is followed by its link, and
 the run of that state says what the page quotes. Every other link, such as those of tables, names a
-switch or a version that there is, and its run says one of the verdicts of its line; a chapter as it
+switch or a kernel that there is, and its run says one of the verdicts of its line; a chapter as it
 is, and its variants, are right. An exercise's link names its case. Of the runs, --sample has every Nth.
 """
 
@@ -63,7 +63,7 @@ def main():
     written = {one["id"] for one in choices.CHOICES + exercises.EXERCISES}
 
     def dead(place, address):
-        """What an address names that there is not: a case, a switch, a version."""
+        """What an address names that there is not: a case, a switch, a kernel."""
         asked = re.fullmatch(r"chapter=(\d\d)&case=(\1-e\d)", address)
         if asked:
             return None if asked.group(2) in written else f"{place}: there is no {asked.group(2)}"
@@ -76,10 +76,10 @@ def main():
     def check(place, address, verdicts):
         if "case=" in address:
             return None
-        chapter, run, off, version = run_links.decoded(live, address)
-        says = report.verdict_of(*simulate.run_case([program], chapter, run, off, version))
-        chosen = version < 0 or live["versions"][version]["kind"] == "variant"
-        wanted = [report.VERIFIED] if chosen and not off else verdicts
+        chapter, run, off, kernel = run_links.decoded(live, address)
+        says = report.verdict_of(*simulate.run_case([program], chapter, run, off, kernel))
+        right = kernel < 0 or live["kernels"][kernel]["kind"] == "variant"
+        wanted = [report.VERIFIED] if right and not off else verdicts
         if says not in wanted:
             return f"{place}: {address} says {says}, not {' or '.join(wanted)}"
         return None

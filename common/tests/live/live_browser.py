@@ -52,7 +52,7 @@ def exercise(page):
     page.click(".answer button")
     page.wait_for_selector(".line.edited")
     expect(settled(page).startswith("Verified"), "the answer does not pass")
-    expect("version=exercise-2" in page.url, f"the address does not say it: {page.url}")
+    expect("variant=exercise-2" in page.url, f"the address does not say it: {page.url}")
 
 
 def look(page):
@@ -90,29 +90,31 @@ def switch(page):
     expect(page.locator('.switch[aria-checked="false"]').count() == 1, "nor the switch")
 
 
-def versions(page):
+def kernels(page):
     """A variant is right, a kernel that the book breaks is not, and its edit is marked."""
     open_at(page, "#chapter=06")
-    page.select_option("#version", label="narrow stores")
+    page.select_option("#kernel", label="narrow stores")
     page.wait_for_selector(".line.edited, #files")
     expect(settled(page).startswith("Verified"), "06 with narrow stores")
-    page.select_option("#version", label="The alignment")
+    page.select_option("#kernel", label="The alignment")
     page.wait_for_selector("#verdict.bad", timeout=60 * SECOND)
     expect("misaligned-swizzle" in page.inner_text("#verdict"), page.inner_text("#verdict"))
-    expect("version=the-alignment" in page.url, f"the address does not say it: {page.url}")
+    expect("break=the-alignment" in page.url, f"the address does not say it: {page.url}")
     expect(page.locator(".line.edited").count() > 0, "the edited line is not marked")
-    page.select_option("#version", label="as the chapter has it")
+    page.select_option("#kernel", label="as the chapter has it")
     page.wait_for_selector("#verdict.good", timeout=60 * SECOND)
     expect(page.input_value("#k") == "256", "the run of a broken kernel stays")
     page.click("#restore")
     page.wait_for_selector("#verdict.good", timeout=60 * SECOND)
     expect(page.locator(".line.edited").count() == 0, "an edit is left")
+    open_at(page, "#chapter=06&version=the-alignment")
+    expect("break=the-alignment" in page.url, f"a link that was kept leads to {page.url}")
 
 
 def predict(page):
     """A verdict is asked for, and of a variant whether it takes longer; no result is shown before."""
     for fragment, right in (("#chapter=05&off=kernel.cu:140&k=512", "accesses that nothing orders"),
-                            ("#chapter=06&version=wait0", "more cycles than")):
+                            ("#chapter=06&variant=wait0", "more cycles than")):
         page.goto("about:blank")
         page.goto(f"{PAGE}{fragment}&predict=1")
         buttons = page.locator("#prediction button")
@@ -149,9 +151,9 @@ def stepper(page):
 
 def bad_link(page):
     """What a link names in vain is said."""
-    open_at(page, "#chapter=05&version=none&off=kernel.cu:1")
+    open_at(page, "#chapter=05&break=none&variant=waiting&off=kernel.cu:1")
     said = page.inner_text("#unknown")
-    expect("version" in said and "kernel.cu:1" in said, f"of a bad link: {said}")
+    expect("variant, break" in said and "kernel.cu:1" in said, f"of a bad link: {said}")
     open_at(page, "#chapter=05&k=1000000&m=-1")
     said, k = page.inner_text("#unknown"), page.input_value("#k")
     expect("k=1000000, m=-1" in said.replace("m=-1, k=1000000", "k=1000000, m=-1") and k == "256",
@@ -227,9 +229,9 @@ def every_switch(page, chapters):
         open_at(page, f"#chapter={chapter}")
         for key in page.evaluate("switchesOf(state.chapter).map(keyOf)"):
             open_at(page, f"#chapter={chapter}&off={key}")
-        for version in page.evaluate("versionsOf(state.chapter)"):
-            run = "".join(f"&{name}={value}" for name, value in version["run"].items())
-            open_at(page, f"#chapter={chapter}&version={version['name']}{run}")
+        for kernel in page.evaluate("kernelsOf(state.chapter)"):
+            run = "".join(f"&{name}={value}" for name, value in kernel["run"].items())
+            open_at(page, f"#chapter={chapter}&{kernel['kind']}={kernel['name']}{run}")
 
 
 def grow(page):
@@ -308,7 +310,7 @@ def rules_right(rules):
 def every_part(page):
     look(page)
     switch(page)
-    versions(page)
+    kernels(page)
     predict(page)
     stepper(page)
     bad_link(page)

@@ -147,7 +147,7 @@ def use(firefox, page):
     expect("missing-proxy-fence-after-read" in firefox.verdict(), f"{link}: {firefox.verdict()}")
     firefox.wait("document.getElementById('report').contentDocument"
                  ".querySelector('#memory-stages .flight')")
-    firefox.open(f"{page}#chapter=06&version=wait0")
+    firefox.open(f"{page}#chapter=06&variant=wait0")
     expect(firefox.verdict().startswith("Verified"), f"06, WAIT 0: {firefox.verdict()}")
     firefox.open(f"{page}#chapter=05&case=05-15")
     firefox.wait("document.querySelector('.choices.mend button')")

@@ -32,32 +32,30 @@ def read_live(path):
 
 
 def kernels_of(live):
-    """(chapter, version): each chapter's own kernel, then its other files."""
+    """(chapter, kernel): each chapter's own kernel, then its other files."""
     for chapter in live["chapters"]:
         yield chapter["name"], -1
-        for version in live["versions"]:
-            if version["chapter"] == chapter["name"] and version["kind"] == "variant" \
-                    and not version["edits"]:
-                yield chapter["name"], version["number"]
+        for kernel in live["kernels"]:
+            if kernel["chapter"] == chapter["name"] and kernel["kind"] == "variant" \
+                    and not kernel["edits"]:
+                yield chapter["name"], kernel["number"]
 
 
-def files_of(live, chapter, version):
-    if version >= 0:
-        return live["versions"][version]["files"]
-    return next(one["files"] for one in live["chapters"] if one["name"] == chapter)
+def files_of(live, chapter, kernel):
+    return simulate.kernel_of(live, chapter, kernel)["files"]
 
 
-def options_of(live, chapter, version, shape, schedule, *more):
-    """Of a run of this version of the chapter's kernel."""
+def options_of(live, chapter, kernel, shape, schedule, *more):
+    """Of a run of this kernel."""
     m, n, k = shape
-    needs = simulate.needed(live, chapter, version)
+    needs = simulate.kernel_of(live, chapter, kernel)["needs"]
     return ["--chapters", str(int(chapter[:2])), "--m", str(m), "--n", str(n), "--k", str(k),
             *(word for name, value in needs.items() for word in (f"--{name}", str(value))),
             "--schedule", schedule, *more]
 
 
-def said(command, off=(), version=-1):
-    environment = dict(os.environ, LIVE_OFF=",".join(map(str, off)), LIVE_VERSION=str(version))
+def said(command, off=(), kernel=-1):
+    environment = dict(os.environ, LIVE_OFF=",".join(map(str, off)), LIVE_KERNEL=str(kernel))
     try:
         run = subprocess.run(command, env=environment, capture_output=True, text=True,
                              timeout=300, check=False)
@@ -110,13 +108,13 @@ class Programs:
     def __init__(self, native, node="", script="", module=""):
         self.native, self.module = [native], [node, script, module]
 
-    def differing(self, options, off=(), version=-1):
+    def differing(self, options, off=(), kernel=-1):
         """None, or what differs between the two."""
-        here = said(self.native + options, off, version)
-        there = said(self.module + options, off, version)
+        here = said(self.native + options, off, kernel)
+        there = said(self.module + options, off, kernel)
         if here == there or in_words(here) == in_words(there):
             return None
-        return f"{' '.join(options)}, off {list(off)}, version {version}:\n{here}\n---- as WebAssembly:\n{there}"
+        return f"{' '.join(options)}, off {list(off)}, kernel {kernel}:\n{here}\n---- as WebAssembly:\n{there}"
 
 
 def check_all(runs, check):

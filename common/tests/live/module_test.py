@@ -12,14 +12,14 @@ SHAPES = [(128, 256, 192), (77, 139, 150)]  # one of whole tiles; one cut off ev
 MORE = [(1, 8, 8), (300, 264, 328), (256, 512, 512)]
 
 
-def runs_of(live, chapter, version, shapes):
-    """(options, off, version)"""
+def runs_of(live, chapter, kernel, shapes):
+    """(options, off, kernel)"""
     def run(*words):
-        return options_of(live, chapter, version, *words), (), version
+        return options_of(live, chapter, kernel, *words), (), kernel
 
     for shape in shapes:
         for schedule in SCHEDULES:
-            for sms in [4 if version >= 0 else 2, *([] if shape in SHAPES else [7])]:
+            for sms in [4 if kernel >= 0 else 2, *([] if shape in SHAPES else [7])]:
                 yield run(shape, schedule, "--json", "--sms", str(sms))
     for number in (2, 3):
         yield run(SHAPES[0], "random", "--schedule-seed", str(number))
@@ -34,9 +34,9 @@ def main():
     everything = "--all" in sys.argv
     shapes = SHAPES + (MORE if everything else [])
     runs = []
-    for chapter, version in kernels_of(live):
-        own = list(runs_of(live, chapter, version, shapes))
-        runs += own if everything or version < 0 else own[1:2]
+    for chapter, kernel in kernels_of(live):
+        own = list(runs_of(live, chapter, kernel, shapes))
+        runs += own if everything or kernel < 0 else own[1:2]
     if '"verified": true' not in said(programs.native + runs[0][0]):
         sys.exit(f"{runs[0][0]} does not verify")
     every = int(sys.argv[-1]) if "--sample" in sys.argv else 1

@@ -3,7 +3,7 @@
 For every switch, and every kernel that has it, the edited kernel is compiled and linked as a program
 of its own; what it says must be what build/sim/live says with that switch off, text for text: every
 hazard (but see comparable()), every line that it names, every number. With --module the same is held
-between build/sim/live and the module, for the versions of the kernels, too; that needs no compiler.
+between build/sim/live and the module, for all kernels; that needs no compiler.
 
     --sample N   every N-th, beginning at one that the commit's seed draws
 """
@@ -29,29 +29,29 @@ LEAST = {"": "1", "beyond": "4"}  # SMs: part two's clusters have up to four CTA
 
 
 def pairs(live, sample, first):
-    """(chapter, version, switch): each switch in each kernel that has it."""
-    found = [(chapter, version, switch["number"]) for chapter, version in kernels_of(live)
-             for switch in live["switches"] if switch["file"] in files_of(live, chapter, version)]
+    """(chapter, kernel, switch): each switch in each kernel that has it."""
+    found = [(chapter, kernel, switch["number"]) for chapter, kernel in kernels_of(live)
+             for switch in live["switches"] if switch["file"] in files_of(live, chapter, kernel)]
     return found[first % sample::sample]
 
 
-def link(options, chapter, version, number, directory):
+def link(options, chapter, kernel, number, directory):
     """Makes the program of this kernel without that call."""
     live = options.live
-    kernel = os.path.join(directory, files_of(live, chapter, version)[0])
+    source = os.path.join(directory, files_of(live, chapter, kernel)[0])
     subprocess.run([sys.executable, options.generator, options.root, directory, *live["arguments"],
                     "--remove", str(number)], check=True)
-    kind = simulate.needed(live, chapter, version).get("dtype", "bf16")
+    kind = simulate.kernel_of(live, chapter, kernel)["needs"].get("dtype", "bf16")
     path = os.path.join(directory, "live")
-    subprocess.run(options.linker.command(os.path.join(live["house"], chapter), kernel, path,
+    subprocess.run(options.linker.command(os.path.join(live["house"], chapter), source, path,
                                           before=[directory], kind=kind, tour=True), check=True)
     return path
 
 
-def settings_of(live, chapter, version):
+def settings_of(live, chapter, kernel):
     for shape, schedule, *more in SETTINGS:
         more = [LEAST[live["house"]] if word == "LEAST" else word for word in more]
-        yield options_of(live, chapter, version, shape, schedule, "--step-limit", "3000000", *more)
+        yield options_of(live, chapter, kernel, shape, schedule, "--step-limit", "3000000", *more)
 
 
 def main():
@@ -71,23 +71,23 @@ def main():
     found = pairs(live, options.sample, seed())
     programs = Programs(options.program, *(options.module or ()))
 
-    def as_edited(chapter, version, number):
+    def as_edited(chapter, kernel, number):
         with tempfile.TemporaryDirectory() as directory:
-            own = link(options, chapter, version, number, directory)
-            for setting in settings_of(live, chapter, version):
+            own = link(options, chapter, kernel, number, directory)
+            for setting in settings_of(live, chapter, kernel):
                 edited, switched = (said([own, *setting]),
-                                    said([options.program, *setting], [number], version))
+                                    said([options.program, *setting], [number], kernel))
                 if comparable(edited) != comparable(switched):
-                    return (f"{chapter}, version {version}, switch {number}, {' '.join(setting)}:\n"
+                    return (f"{chapter}, kernel {kernel}, switch {number}, {' '.join(setting)}:\n"
                             f"{edited}\n---- switched:\n{switched}")
         return None
 
     if options.module:
-        runs = [(setting, [number], version) for chapter, version, number in found
-                for setting in settings_of(live, chapter, version)]
-        runs += [(setting, [], version["number"])
-                 for version in live["versions"][seed() % options.sample::options.sample]
-                 for setting in settings_of(live, version["chapter"], version["number"])]
+        runs = [(setting, [number], kernel) for chapter, kernel, number in found
+                for setting in settings_of(live, chapter, kernel)]
+        runs += [(setting, [], kernel["number"])
+                 for kernel in live["kernels"][seed() % options.sample::options.sample]
+                 for setting in settings_of(live, kernel["chapter"], kernel["number"])]
         return 1 if check_all(runs, programs.differing) else 0
     return 1 if check_all(found, as_edited) else 0
 

@@ -75,7 +75,7 @@ refuses sum --products 1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1x1,1
 figure=$(mktemp) || exit 1
 "$inspect" tile --svg "$figure" >/dev/null
 grep -q '^<svg ' "$figure" && grep -q '^</svg>$' "$figure" &&
-    [ "$(grep -c '<rect ' "$figure")" = 129 ] || { echo "--svg: no figure of 16 x 8 cells"; failed=1; }
+    [ "$(grep -c '<rect class="grid ' "$figure")" = 128 ] || { echo "--svg: no figure of 16 x 8 cells"; failed=1; }
 rm -f "$figure"
 "$inspect" tile --svg /nonexistent/figure.svg >/dev/null 2>&1 && { echo "an unwritable figure"; failed=1; }
 exit $failed

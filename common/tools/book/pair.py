@@ -8,10 +8,11 @@ The picture is made of the figures/NAME-simulated.svg and -measured.svg of both,
 own (figures.sh). It keeps the lanes of the multiplications and epilogues and of the Tensor Core,
 and has three labels: LABELS, two for the first step and one for the second.
 """
-import html
 import os
 import re
 import sys
+
+import svg
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "pictures"))
 import palette
@@ -23,18 +24,8 @@ SHAPES = {"simulated": "simulated in seconds, without a GPU", "measured": "measu
 LEFT, RIGHT = 150.0, 850.0  # the time axis in a figure of one step
 WIDTH, NAMES, GAP = 860, 108, 16
 LANE, STEP, TOP = 22, 27, 62
-NAMES_OF_COLOURS = ("bg", "fg", "soft", "lane", "idle", "mma", "mma1", "epilogue")
-
-
-def style():
-    light, dark = ("".join(f"--{name}:{theme[name]};" for name in NAMES_OF_COLOURS)
-                   for theme in palette.themes())
-    return (f"\nsvg{{{light}font-family:system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif}}"
-            f"\n@media(prefers-color-scheme:dark){{svg{{{dark[:-1]}}}}}" + STYLE)
-
-
-STYLE = """
-text{fill:var(--fg);font-size:15.5px}.title{font-size:18px;font-weight:600}.soft{fill:var(--soft)}.end{text-anchor:end}.middle{text-anchor:middle}
+COLOURS = ("bg", "fg", "soft", "lane", "idle", "mma", "mma1", "epilogue")
+STYLE = """text{fill:var(--fg);font-size:15.5px}.title{font-size:18px;font-weight:600}.soft{fill:var(--soft)}.end{text-anchor:end}.middle{text-anchor:middle}
 .lane{fill:var(--lane)}.idle{fill:var(--idle)}.mma{fill:var(--mma)}.mma1{fill:var(--mma1)}.epilogue{fill:var(--epilogue)}
 """
 SPAN = re.compile(r'<rect class="(\w+)" x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"')
@@ -71,39 +62,38 @@ def panel(name, lanes, x, y):
     """The lines of SVG of one step of one kind, with its lanes' names on the left."""
     scale = ((WIDTH - GAP) / 2 - NAMES) / (RIGHT - LEFT)
     for i, (title, spans) in enumerate(lanes):
-        yield f'<text class="end" x="{x + NAMES - 8}" y="{y + i * STEP + 17}">{title}</text>'
+        yield svg.element("text", title, class_="end", x=x + NAMES - 8, y=y + i * STEP + 17)
         for kind, begin, width in spans:
-            yield (f'<rect class="{kind}" x="{x + NAMES + (begin - LEFT) * scale:.1f}" '
-                   f'y="{y + i * STEP}" width="{width * scale:.1f}" height="{LANE}"/>')
+            yield svg.element("rect", class_=kind, x=x + NAMES + (begin - LEFT) * scale,
+                              y=y + i * STEP, width=width * scale, height=LANE)
     below, texts = y + len(lanes) * STEP + 14, LABELS[name]
-    yield f'<text x="{x + NAMES}" y="{below}">{texts[0]}</text>'
+    yield svg.element("text", texts[0], x=x + NAMES, y=below)
     for text in texts[1:]:
-        yield f'<text class="end" x="{x + (WIDTH - GAP) / 2}" y="{below}">{text}</text>'
+        yield svg.element("text", text, class_="end", x=x + (WIDTH - GAP) / 2, y=below)
 
 
 def picture(names, figures):
     height = TOP + 2 * (3 * STEP + 62) + 4
     alt = f"{names[0]} beside {names[1]}, simulated above measured"
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-           f'width="{WIDTH}" height="{height}" role="img" aria-label="{html.escape(alt)}">',
-           f"<style>{style()}</style>",
-           f'<rect width="{WIDTH}" height="{height}" style="fill:var(--bg)"/>']
+    out = [svg.document(WIDTH, height, aria_label=alt), "<style>",
+           palette.style("svg", COLOURS, f"font-family:{svg.WORDS}") + STYLE + "</style>",
+           svg.element("rect", width=WIDTH, height=height, style="fill:var(--bg)")]
     for i, (kind, words) in enumerate(SHAPES.items()):
         y = TOP + i * (3 * STEP + 62)
-        out.append(f'<text class="soft middle" x="{WIDTH / 2}" y="{y - 10}">{words}</text>')
+        out.append(svg.element("text", words, class_="soft middle", x=WIDTH / 2, y=y - 10))
         for j, name in enumerate(names):
             x = j * (WIDTH + GAP) / 2
             if i == 0:
-                out.append(f'<text class="title" x="{x + NAMES}" y="24">{TITLES[name]}</text>')
+                out.append(svg.element("text", TITLES[name], class_="title", x=x + NAMES, y=24))
             out += panel(name, shown_lanes(read_lanes(figures[name, kind])), x, y)
     x, y = 16, height - 10
     for kind, words in (("mma", "multiplies"), ("mma1", "the other one does"),
                         ("epilogue", "stores D"), ("idle", "Tensor Core idle")):
-        out.append(f'<rect class="{kind}" x="{x}" y="{y - 11}" width="14" height="12"/>')
-        out.append(f'<text class="soft" x="{x + 20}" y="{y}">{words}</text>')
+        out.append(svg.element("rect", class_=kind, x=x, y=y - 11, width=14, height=12))
+        out.append(svg.element("text", words, class_="soft", x=x + 20, y=y))
         x += 36 + 8.8 * len(words)
-    out.append(f'<text class="soft" x="{x - 4}" y="{y}">a gap: not shown</text>')
-    return "\n".join(out + ["</svg>"]) + "\n"
+    out.append(svg.element("text", "a gap: not shown", class_="soft", x=x - 4, y=y))
+    return "\n".join([*out, svg.END])
 
 
 def make(book, page, line):

@@ -1,14 +1,49 @@
-"""The parts that figures are drawn with, as common/timeline/svg_canvas.c draws them, with the
-same style, common/timeline/figure_style.svg."""
+"""What writes SVG: elements for whatever draws with Python, and the parts of figures, as
+common/timeline/svg_canvas.c draws them, with the same style, common/timeline/figure_style.svg."""
 import html
 import math
 import os
 
 WIDTH, LABELS, RIGHT = 860, 150, 850
 FINEST = 0.35  # narrower than this, in units of the figure, spans are drawn as one
+WORDS = "system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif"
 STYLE = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                      "..", "..", "timeline", "figure_style.svg")
 
+
+# ---- elements ----
+
+def short(x):
+    """A number, as short as it can be."""
+    return f"{x:.1f}".rstrip("0").rstrip(".") if isinstance(x, float) else str(x)
+
+
+def escape(text):
+    return html.escape(str(text), quote=False)
+
+
+def opening(name, **attributes):
+    """Its attributes are written in their order, with - for _, so class_ is the class; None has
+    none."""
+    words = "".join(f' {key.rstrip("_").replace("_", "-")}="{html.escape(short(value))}"'
+                    for key, value in attributes.items() if value is not None)
+    return f"<{name}{words}>"
+
+
+def element(name, content=None, **attributes):
+    tag = opening(name, **attributes)
+    return f"{tag[:-1]}/>" if content is None else f"{tag}{escape(content)}</{name}>"
+
+
+def document(width, height, **label):
+    return opening("svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width} {height}",
+                   width=width, height=height, role="img", **label)
+
+
+END = "</svg>\n"
+
+
+# ---- the parts of figures: lines ----
 
 def style():
     """A line that begins with a blank goes on with the one before."""
@@ -16,23 +51,26 @@ def style():
         return file.read().replace("\n ", "")
 
 
-def escape(text):
-    return html.escape(text, quote=False).replace('"', "&quot;")
-
-
 def text(x, y, kind, anchor, content):
-    return (f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">'
-            f"{escape(content)}</text>\n")
+    return element("text", content, x=f"{x:.1f}", y=f"{y:.1f}", class_=kind,
+                   text_anchor=anchor) + "\n"
+
+
+def rectangle(kind, x, y, width, height):
+    """kind: its class; "hatch" is the pattern."""
+    look = {"fill": "url(#hatch)"} if kind == "hatch" else {"class_": kind}
+    return element("rect", **look, x=x, y=f"{y:.1f}", width=width, height=height) + "\n"
+
+
+def grid(d, **style):
+    return element("path", class_="grid", **style, d=d) + "\n"
 
 
 def begin(height, title, subtitle):
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" '
-            f'width="{WIDTH}" height="{height:.0f}" role="img" aria-label="{escape(title)}">\n'
-            f'{style()}<rect width="{WIDTH}" height="{height:.0f}" style="fill:var(--bg)"/>\n'
+    height = f"{height:.0f}"
+    return (document(WIDTH, height, aria_label=title) + f"\n{style()}"
+            + element("rect", width=WIDTH, height=height, style="fill:var(--bg)") + "\n"
             + text(10, 22, "title", "start", title) + text(10, 39, "note", "start", subtitle))
-
-
-END = "</svg>\n"
 
 
 class Panel:
@@ -54,27 +92,21 @@ def axis(panel, top, bottom):
     time = 0.0
     while time <= panel.end:
         x, name = panel.place(time), f"{time:.0f}"
-        yield f'<path class="grid" d="M{x:.1f} {top:.1f}V{bottom:.1f}"/>\n'
+        yield grid(f"M{x:.1f} {top:.1f}V{bottom:.1f}")
         if x + 3 + 5.6 * len(name) < panel.right + 6:  # not over the figure's edge
             yield text(x + 3, bottom + 9, "tick", "start", name)
         time += step
 
 
-def rectangle(kind, x, y, width, height):
-    return (f'<rect {kind} x="{x:.2f}" y="{y:.1f}" width="{width:.2f}" '
-            f'height="{height:.1f}"/>\n')
-
-
 def lane(spans, inferred, panel, y, height):
     """The lane of a Tensor Core's multiplications."""
-    yield (f'<rect class="idle" x="{LABELS:.1f}" y="{y:.1f}" width="{panel.right - LABELS:.1f}" '
-           f'height="{height:.1f}"/>\n')
+    high = f"{height:.1f}"
+    yield rectangle("idle", f"{LABELS:.1f}", y, f"{panel.right - LABELS:.1f}", high)
     pending = None  # begin and end of what is too fine to be drawn alone
 
     def multiplication(x, end, hatched):
-        yield rectangle('class="mma"', x, y, end - x, height)
-        if hatched and end - x > 2 and height > 5:
-            yield rectangle('fill="url(#hatch)"', x, y, end - x, height)
+        for kind in ["mma"] + ["hatch"] * (hatched and end - x > 2 and height > 5):
+            yield rectangle(kind, f"{x:.2f}", y, f"{end - x:.2f}", high)
 
     for begin, end in spans:
         if begin >= panel.end:
@@ -105,10 +137,8 @@ def legend(y, inferred):
         entries.append(("load", "hatched: inferred, not recorded"))
     out, x = [], 10
     for kind, words in entries:
-        out.append(f'<rect class="{kind}" x="{x:.1f}" y="{y:.1f}" width="12" height="10"/>\n')
-        if kind == "load":
-            out.append(f'<rect fill="url(#hatch)" x="{x:.1f}" y="{y:.1f}" width="12" '
-                       'height="10"/>\n')
+        for look in [kind] + ["hatch"] * (kind == "load"):
+            out.append(rectangle(look, f"{x:.1f}", y, 12, 10))
         out.append(text(x + 16, y + 9, "note", "start", words))
         x += 16 + width_of(words) + 14
     return out, 17

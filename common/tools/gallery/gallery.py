@@ -41,7 +41,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 
@@ -119,11 +118,9 @@ class Gallery:
                             os.path.join(self.root, directory), ignore=not_source)
         for file in dict.fromkeys(c.file for c in self.configurations):
             self.load(file, file)
-        for directory, header in self.house.headers:
-            self.load(BLOCKS + header, f"{directory}/{BLOCKS}{header}")
-        for header in self.house.beside:
-            self.load(header, header)
-        common = {BLOCKS + header for header in house_kernels.COMMON_HEADERS}
+        for header in [*self.house.headers, *self.house.beside]:
+            self.load(header, self.house.path_of(header))
+        common = set(self.house.common)
         own = self.called_by([options.house], common) - self.called_by(self.house.earlier, common)
         for source in self.sources.values():
             self.edits += [edit for edit in rules.generated(source) + self.written(source)
@@ -132,10 +129,7 @@ class Gallery:
         unknown = {one.source for one in self.house.written} - set(self.sources)
         self.stale += [f"breaks: {file} is no kernel" for file in sorted(unknown)]
         self.remember_excuses(first_house)
-        directories = {os.path.dirname(c.file) for c in self.configurations}
-        self.stale += wrappers.unruled(self.root, self.sources.values(),
-                                       sorted(directories | set(self.house.blocks)),
-                                       self.is_called)
+        self.stale += wrappers.unruled(self.root, self.sources.values(), self.is_called)
 
     def written(self, source):
         """The breaks of this file that are written; to `stale` is added what no longer applies."""
@@ -273,11 +267,9 @@ class Gallery:
             return None
         excused = self.excuse(edit) or harmless.not_needed(edit, kernel)
         search = ("spread" if self.options.record else "few") if excused else edit.category
-        run = subprocess.run([self.options.runner, path, search, str(number), configuration.type],
-                             capture_output=True, text=True, errors="replace", check=False)
+        run, runs = self.workshop.run(path, search, str(number), configuration.type)
         if run.returncode == -signal.SIGXCPU:
             return Outcome("never ends", kernel)
-        runs = [line.split() for line in run.stdout.splitlines() if line.startswith("run ")]
         codes = {int(words[-1]): int(words[1]) for words in reversed(runs)}  # and the first run
         if run.returncode or not codes:
             return Outcome(f"crash ({run.returncode})", kernel, report=run.stderr)
@@ -378,20 +370,6 @@ def differs(gallery, edit, outcome, was):
     return f"differs from verdicts.tsv:\n  now {row[KEY:]}\n  was {was[KEY:]}, for {was[0]}"
 
 
-def say_totals(results):
-    files = collections.defaultdict(collections.Counter)
-    for edit, outcome in results:
-        files[edit.file][outcome.verdict] += 1
-    print(f"{'':32}{'killed':>8}{'all':>6}   by")
-    for file, counts in files.items():
-        total = sum(counts.values())
-        kinds = ", ".join(f"{n} {kind}" for kind, n in counts.most_common() if kind != SURVIVED)
-        print(f"{file:32}{total - counts[SURVIVED]:8}{total:6}   {kinds}")
-    survivors = sum(outcome.verdict == SURVIVED for _, outcome in results)
-    print(f"{len(results) - survivors} of {len(results)} breaks killed; {survivors} are harmless "
-          f"or survived")
-
-
 def to_record(gallery, results):
     """What the record has to say: these results, and of the other breaks what it has said before. Its
     rows; what becomes of each break; and how many have no row."""
@@ -469,7 +447,7 @@ def main():
             if problem:
                 failures.append((edit, problem))
                 print(f"{describe(edit)}\n    {problem}", flush=True)
-    say_totals(results)
+    print("\n".join(gallery_page.totals(results)))
     stale = gallery.stale
     if options.record:
         rows, whole, missing = to_record(gallery, results)

@@ -81,7 +81,7 @@ def survivors(results):
 
 REMOVED = """
 A test also removes every line that synchronizes in the other configurations of its kernel. The
-simulator must notice that, too, or `NOT_NEEDED` in {harmless} must state why the
+simulator must notice that, too, or `NOT_NEEDED` in harmless{house}.py must state why the
 configuration works without the line. For example, a configuration with two stages needs no last
 wait for copies:
 
@@ -106,19 +106,15 @@ RIGHT_ELSEWHERE = """
 [right{house}.py](../breaks/right{house}.py) has {right} correct kernels that are unusual,
 which the simulator must not report: `ctest --test-dir build -R right_variants{house}_all -V`.
 """
-WORDS = {"": {"house": "", "title": "", "example": "07_warp", "chapter": "08_",
-              "verdicts": "../common/tests/gallery/verdicts.tsv", "harmless": "harmless.py"},
-         "beyond": {"house": "_beyond", "title": " of part two", "example": "10_stream_k/split_k",
-                    "chapter": "12_", "verdicts": "../tests/gallery/verdicts.tsv",
-                    "harmless": "harmless_beyond.py"},
-         "library": {"house": "_library", "title": " of the libraries",
-                     "example": "hopper_gemm/fitted", "chapter": "w4a8_gemm",
-                     "verdicts": "../tests/gallery/verdicts.tsv",
-                     "harmless": "harmless_library.py"}}
+WORDS = {"": {"title": "", "example": "07_warp", "chapter": "08_"},
+         "beyond": {"title": " of part two", "example": "10_stream_k/split_k", "chapter": "12_"},
+         "library": {"title": " of the libraries", "example": "hopper_gemm/fitted",
+                     "chapter": "w4a8_gemm"}}
 
 
 def text_of(house, results):
-    words = WORDS[house.name]
+    words = {**WORDS[house.name], "house": f"_{house.name}" if house.name else "",
+             "verdicts": os.path.relpath(house.record, os.path.dirname(house.page))}
     unusual = (RIGHT_ELSEWHERE if house.name else RIGHT).format(
         right=len(house.right), broken=sum(bool(one.broken) for one in house.right), **words)
     table = "\n".join(totals(results) + survivors(results))

@@ -8,11 +8,12 @@ import sys
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "breaks"))
 import harmless
+import rules
 import store
+import wrappers
+from source import Source
 from store import BLOCKS, HOUSES
 
-COMMON_HEADERS = ("pipeline.h", "epilogue_store.h", "tile_order.h", "wide_store.h", "column_sum.h",
-                  "column_store.h")
 # Where a house's own code lies.
 CODE = {"": ("0*/*.cu",), "beyond": ("beyond/[0-9]*/*.cu", "beyond/[0-9]*/*.h"),
         "library": ("library/*/*.cu", "library/*/*.h")}
@@ -25,11 +26,16 @@ class House:
         self.root, self.name = root, name
         with open(kernels, encoding="utf-8") as file:
             self.kernels = [one for one in json.load(file) if one["house"] == name]
-        self.headers = [("common", header) for header in COMMON_HEADERS]
-        self.beside = ()  # headers in the directory of the kernels that include them
         self.earlier = []  # the houses before it, of those that are there
         self.excused = harmless.RULES
-        self.blocks = ["common/" + BLOCKS]
+        self.blocks = [f"{folder}/{BLOCKS}" for folder in filter(None, ("common", name))
+                       if os.path.exists(os.path.join(root, folder, BLOCKS))]
+        # Headers: blocks, as kernels include them, and those in the directory of their kernels.
+        common, *own = (self.broken(folder) for folder in self.blocks)
+        self.common = [path.removeprefix("common/") for path in common]
+        self.headers = self.common + [path.removeprefix(f"{name}/") for path in sum(own, [])]
+        self.beside = [path for chapter in dict.fromkeys(one["chapter"] for one in self.kernels)
+                       for path in self.broken(f"{chapter}/")]
         self.record = record_of(root, name)
         self.page = os.path.join(root, name, "docs", "mutants.md")
         self.written = [one for one in store.written(root, name) if one.gallery]
@@ -41,16 +47,24 @@ class House:
         if not name:
             return
         lists = store.module_of(root, name, "gallery_breaks")
-        self.headers += [(name, header) for header in lists.HEADERS]
         self.earlier = [house for house in HOUSES[:HOUSES.index(name)] if list(code_of(root, house))]
-        self.beside = lists.BESIDE
         self.compiled_with |= getattr(lists, "COMPILED_WITH", {})
-        if self.headers[-1][0] == name:
-            self.blocks.append(f"{name}/{BLOCKS}")
         excuses = store.module_of(root, name, "harmless")
         self.excused = excuses.RULES
         harmless.RULES = excuses.RULES + harmless.OF_BLOCKS + harmless.RULES
         harmless.NOT_NEEDED = excuses.NOT_NEEDED
+
+    def broken(self, folder):
+        """The headers in this folder that a break is about, of a rule or written."""
+        written = {one.path(self.root) for house in HOUSES
+                   for one in store.written(self.root, house) if one.gallery}
+        found = []
+        for path in sorted(glob.glob(f"{folder}*.h", root_dir=self.root)):
+            with open(os.path.join(self.root, path), encoding="utf-8") as file:
+                source = Source(path, file.read())
+            if path in written or rules.generated(source) or wrappers.synchronizes(self.root, source):
+                found.append(path)
+        return found
 
     def path_of(self, name):
         """Of a kernel, or of a header as kernels include it."""

@@ -19,7 +19,6 @@ sys.dont_write_bytecode = True  # what follows lies in the source tree
 import gallery
 
 import harmless
-import rules
 from store import sample
 
 
@@ -40,18 +39,6 @@ def run(breaks, edit, configuration):
     return breaks.run_in(edit, configuration)
 
 
-def judge(edit, configuration, outcome):
-    """What is wrong with this outcome; None: nothing."""
-    excused = harmless.reason_of(edit) or harmless.not_needed(edit, configuration.label)
-    if outcome.verdict == gallery.SURVIVED:
-        return None if excused else "was not caught"
-    if excused:
-        return f"is listed in harmless.py, but: {outcome.verdict}"
-    if outcome.verdict == gallery.WRONG:
-        return None if edit.category == rules.VALUE else "gave a wrong result without a report"
-    return outcome.verdict if " " in outcome.verdict else None
-
-
 def main():
     parser = gallery.parser_of("Removes every line that synchronizes, in every configuration.")
     parser.add_argument("--afresh", action="store_true")
@@ -68,7 +55,8 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         outcomes = pool.map(lambda pair: run(breaks, *pair), left)
         for (edit, configuration), outcome in zip(left, outcomes):
-            problem = judge(edit, configuration, outcome) if outcome else None
+            excused = harmless.reason_of(edit) or harmless.not_needed(edit, configuration.label)
+            problem = gallery.judge(edit, outcome, excused) if outcome else None
             counts["absent" if not outcome else "survived" if outcome.verdict == gallery.SURVIVED
                    else "caught"] += 1
             if problem:

@@ -10,7 +10,6 @@ says. Fails also if an edit no longer applies, be it of a kernel that the sample
 
 import concurrent.futures
 import os
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True  # what follows lies in the source tree
@@ -58,9 +57,7 @@ class Runner:
         path, errors = self.workshop.compile(file, macros.split(":") if macros else (), texts)
         if not path:
             return f"does not compile:\n{errors}", 0, ""
-        run = subprocess.run([self.options.runner, path, "all" if self.options.all else "spread"],
-                             capture_output=True, text=True, errors="replace", check=False)
-        runs = [line.split() for line in run.stdout.splitlines() if line.startswith("run ")]
+        run, runs = self.workshop.run(path, "all" if self.options.all else "spread")
         if run.returncode or not runs:
             return f"crash ({run.returncode})", len(runs), run.stderr
         code = int(runs[-1][-1])

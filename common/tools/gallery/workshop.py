@@ -49,3 +49,9 @@ class Workshop:
             elif name != file:  # another chapter's may have the same name
                 os.remove(place)
         return (path if compiled.returncode == 0 else None), compiled.stderr
+
+    def run(self, *arguments):
+        """The runner's process, and of each run of a shared object the words in which it is told."""
+        run = subprocess.run([self.options.runner, *arguments], capture_output=True, text=True,
+                             errors="replace", check=False)
+        return run, [line.split() for line in run.stdout.splitlines() if line.startswith("run ")]

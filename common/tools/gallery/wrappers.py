@@ -9,7 +9,7 @@ import os
 import re
 
 import rules
-from source import BLANKED, Source, spaces
+from source import BLANKED
 
 # These move or compute data, fetch a tensor map early, tell a thread who it is, or let the next
 # launch begin, which orders nothing. Atomics and flags are not among them.
@@ -45,7 +45,18 @@ def calls(code, names):
     return [match.start() for match in re.finditer(r"\b(\w+)\s*\(", code) if match.group(1) in names]
 
 
-def unruled(root, sources, directories, is_called):
+def in_macros(source, names):
+    """The calls of these in lines of the preprocessor."""
+    return calls("".join(match.group() for match in BLANKED.finditer(source.text)
+                         if match.group().lstrip().startswith("#")), names)
+
+
+def synchronizes(root, source):
+    names = wrappers(root) & rules.SYNCHRONIZING
+    return calls(source.code, names) or in_macros(source, names)
+
+
+def unruled(root, sources, is_called):
     """What the gallery would miss: a line for each. `is_called`: whether a kernel calls that
     function of a header."""
     known, found = wrappers(root), []
@@ -60,19 +71,6 @@ def unruled(root, sources, directories, is_called):
         found += [f"source.py: {source.name}:{source.line_of(at)} is in no function that is read"
                   for at in calls(source.code, synchronizing) if at not in reached]
         # What a macro calls is not broken.
-        macros = "".join(match.group() for match in BLANKED.finditer(source.text)
-                         if match.group().lstrip().startswith("#"))
         found += [f"source.py: a macro of {source.name} synchronizes"
-                  for _ in calls(macros, synchronizing)]
-    names = {source.name for source in sources}
-    for path in sorted(path for directory in directories
-                       for path in glob.glob(os.path.join(root, directory, "*.h"))):
-        name = os.path.relpath(path, root).replace("beyond/building_blocks/", "building_blocks/")
-        name = name.removeprefix("common/")
-        with open(path, encoding="ascii") as file:
-            code = Source(name, file.read())
-        text = re.sub(r"/\*.*?\*/|//[^\n]*", lambda match: spaces(match.group()), code.text,
-                      flags=re.S)
-        if name not in names and calls(text, known & rules.SYNCHRONIZING):
-            found.append(f"{name} synchronizes and is not among the gallery's headers (house_kernels.py)")
+                  for _ in in_macros(source, synchronizing)]
     return found

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "timeline/svg_canvas.h"
+
 static void *cleared(size_t count, size_t size) {
     void *const memory = calloc(count, size);
     if (!memory) {
@@ -60,54 +62,35 @@ void grid_print(const struct grid *g, FILE *out) {
     }
 }
 
-/* Hues far enough apart that neighbours differ also for the color blind; the labels carry the
- * meaning anyway. */
-static const char *const palette[] = {"#8ecae6", "#ffb703", "#a7c957", "#f4a6c0",
-                                      "#b8a4e3", "#f2cc8f", "#90be9d", "#e0afa0"};
+/* Of the figures' style. */
+static const char *const colors[] = {"load",      "wait", "mma",   "store",
+                                     "multicast", "fma",  "issue", "epilogue"};
 
-enum { CELL_HEIGHT = 24, MARGIN = 12, HEADER = 58, CHARACTER = 8 };
-
-static void text(FILE *out, int x, int y, const char *anchor, const char *label) {
-    fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\">%s</text>\n", x, y, anchor, label);
-}
+enum { CELL_HEIGHT = 24, TOP = 66, MARGIN = 12 };
 
 bool grid_svg(const struct grid *g, FILE *out) {
-    size_t characters = 4, label_characters = strlen(g->row_title);
-    for (int i = 0; i < g->rows * g->columns; ++i)
-        if (strlen(g->cell[i].label) > characters) characters = strlen(g->cell[i].label);
+    const double width = (double)(SVG_RIGHT - SVG_LABELS) / g->columns;
+    char subtitle[96];
+    snprintf(subtitle, sizeof subtitle, "rows: %s; columns: %s", g->row_title, g->column_title);
+    svg_begin(out, TOP + g->rows * CELL_HEIGHT + MARGIN, g->title, subtitle);
     for (int c = 0; c < g->columns; ++c)
-        if (strlen(g->column_label[c]) > characters) characters = strlen(g->column_label[c]);
-    for (int r = 0; r < g->rows; ++r)
-        if (strlen(g->row_label[r]) > label_characters) label_characters = strlen(g->row_label[r]);
-    const int cell = (int)characters * CHARACTER + 8;
-    const int left = MARGIN + (int)label_characters * CHARACTER + 8;
-    const int title = MARGIN * 2 + (int)strlen(g->title) * CHARACTER;
-    const int table = left + g->columns * cell + MARGIN;
-    const int width = title > table ? title : table;
-    const int height = HEADER + g->rows * CELL_HEIGHT + MARGIN;
-    fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-            "height=\"%d\" font-family=\"monospace\" font-size=\"13\">\n<title>%s</title>\n"
-            "<rect width=\"100%%\" height=\"100%%\" fill=\"#ffffff\"/>\n<g fill=\"#1b1b1b\">\n",
-            width, height, width, height, g->title);
-    text(out, MARGIN, 18, "start", g->title);
-    text(out, left, 36, "start", g->column_title);
-    text(out, left - 8, HEADER - 5, "end", g->row_title);
-    for (int c = 0; c < g->columns; ++c)
-        text(out, left + c * cell + cell / 2, HEADER - 5, "middle", g->column_label[c]);
+        svg_text(out, SVG_LABELS + (c + 0.5) * width, TOP - 6, "tick", "middle",
+                 g->column_label[c]);
     for (int r = 0; r < g->rows; ++r) {
-        const int y = HEADER + r * CELL_HEIGHT;
-        text(out, left - 8, y + 17, "end", g->row_label[r]);
+        const int y = TOP + r * CELL_HEIGHT;
+        svg_text(out, SVG_LABELS - 8, y + 16, "label", "end", g->row_label[r]);
         for (int c = 0; c < g->columns; ++c) {
             const struct grid_cell *const at = &g->cell[r * g->columns + c];
+            const double x = SVG_LABELS + c * width;
             fprintf(out,
-                    "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\" "
-                    "stroke=\"#1b1b1b\" stroke-width=\"0.6\"/>\n",
-                    left + c * cell, y, cell, CELL_HEIGHT,
-                    at->color < 0 ? "#ffffff" : palette[at->color % 8]);
-            if (at->label[0]) text(out, left + c * cell + cell / 2, y + 17, "middle", at->label);
+                    "<rect class=\"grid %s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" "
+                    "height=\"%d\"/>\n",
+                    at->color < 0 ? "lane" : colors[at->color % 8], x, y, width, CELL_HEIGHT);
+            if (at->label[0])
+                svg_text(out, x + width / 2, y + 16, at->color < 0 ? "label" : "in", "middle",
+                         at->label);
         }
     }
-    fprintf(out, "</g>\n</svg>\n");
+    svg_end(out);
     return !ferror(out);
 }

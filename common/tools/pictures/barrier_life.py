@@ -1,12 +1,13 @@
 """Chapter 05: one round of a full barrier, and the begin of the next, as --explain tells it."""
 from data import constants, told
+from edit import Replace
 from picture import Picture
 
 KERNEL, PROGRAM = "05_tma_mbarrier/kernel.cu", "05_tma_mbarrier"
 SIZE = ("--m", "128", "--n", "128", "--k", "256")
-EDITS = [(KERNEL, "mbarrier_init(&shared->full[stage], 1);",
-          "mbarrier_init(&shared->full[stage], 2);"),
-         (KERNEL, "BM = 128, BN = 128,", "BM = 128, BN = 256,")]
+EDITS = [(KERNEL, Replace("mbarrier_init(&shared->full[stage], 1);",
+                          "mbarrier_init(&shared->full[stage], 2);")),
+         (KERNEL, Replace("BM = 128, BN = 128,", "BM = 128, BN = 256,"))]
 STEP, TOP, BAR_X, BAR_W = 44, 100, 268, 176
 
 

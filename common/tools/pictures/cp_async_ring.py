@@ -1,18 +1,21 @@
 """Chapter 03: the ring of stages at one moment, and the queue of copies that fill it."""
 import rings
 from data import constants, trace
+from edit import Replace
 from picture import Picture
 
 KERNEL, PROGRAM = "03_cp_async_multistage/kernel.cu", "03_cp_async_multistage"
 SIZE = ("--m", "128", "--n", "128", "--k", "768")
 FROM, TO = 1000, 12000
 CX, CY, R0, R1 = 184, 184, 50, 108
-EDITS = [(KERNEL, "#define STAGES 3", "#define STAGES 4"),
-         (KERNEL, "        load_stage(shared, args, tile, k_tile + STAGES - 1, inside);\n"
-          "        UNROLL for (int step = 0; step < BK / 16; ++step) {",
-          "        if (k_tile % 2) load_stage(shared, args, tile, k_tile + STAGES - 1, inside);\n"
-          "        else cp_async_commit_group();\n"
-          "        UNROLL for (int step = 0; step < BK / 16; ++step) {")]
+EDITS = [(KERNEL, Replace("#define STAGES 3", "#define STAGES 4")),
+         (KERNEL, Replace(
+             "        load_stage(shared, args, tile, k_tile + STAGES - 1, inside);\n"
+             "        UNROLL for (int step = 0; step < BK / 16; ++step) {",
+             "        if (k_tile % 2) load_stage(shared, args, tile, k_tile + STAGES - 1, "
+             "inside);\n"
+             "        else cp_async_commit_group();\n"
+             "        UNROLL for (int step = 0; step < BK / 16; ++step) {"))]
 
 
 def draw():

@@ -1,5 +1,6 @@
 """layouts.md: where the core matrices of an operand lie, and what LBO and SBO lead to."""
 from data import c_table
+from edit import Replace
 from picture import Picture
 
 CELL_W, CELL_H, TOP = 26, 20, 208
@@ -7,9 +8,9 @@ MODEL = "common/sim/models/descriptor.c"
 LEFT, RIGHT = 40, 318
 # swizzle, LBO, SBO: those of the page
 CASES = (("SWIZZLE_NONE", 128, 256), ("SWIZZLE_128B", 0, 1024))
-EDITS = [("common/sim/models/descriptor.h", "address >> 3", "address >> 4"),
-         (MODEL, "in_core + core * d->sbo + chunk * d->lbo",
-          "in_core + core * d->lbo + chunk * d->sbo")]
+EDITS = [("common/sim/models/descriptor.h", Replace("address >> 3", "address >> 4")),
+         (MODEL, Replace("in_core + core * d->sbo + chunk * d->lbo",
+                         "in_core + core * d->lbo + chunk * d->sbo"))]
 
 
 def addresses(swizzle, lbo, sbo):

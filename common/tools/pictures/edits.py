@@ -3,8 +3,8 @@
 
     edits.py [--house beyond] ROOT PROGRAMS WORK COMPILER ARGUMENT...
 
-For each of a house's pictures' EDITS (file, text, text in its place), makes the edit in a copy of
-the tree below WORK and draws the picture from there. It must come out different from the one that
+For each of a house's pictures' EDITS, a break of the store by its id or (file, edit of
+breaks/edit.py), makes the edit in a copy of the tree below WORK and draws the picture from there. It must come out different from the one that
 is stored, or fail one of its own assertions. An edited kernel or header is compiled for the
 simulator: COMPILER and the ARGUMENTs behind it are those with which the build links such a program.
 
@@ -20,9 +20,10 @@ import sys
 sys.dont_write_bytecode = True  # this lies in the source tree
 import data
 import make
-
-sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "breaks"))
+import store
+from edit import DoesNotFit
 from program import Linker
+from source import Source
 
 
 def copy(root, folder, path, text):
@@ -52,12 +53,19 @@ def compile_program(tree, folder, name, kernel, compiler, arguments):
 def notice(name, number, root, programs, work, compiler, arguments):
     """What is wrong with edit `number` of a picture; "" if it is noticed."""
     module = importlib.import_module(name)
-    path, old, new = module.EDITS[number]
-    text = open(os.path.join(root, path), encoding="utf-8").read()
-    if text.count(old) != 1:
-        return f"{name}: '{old}' is not once in {path}"
+    edit = module.EDITS[number]
+    what = f"EDITS[{number}], {edit}"
+    if isinstance(edit, str):
+        broken = store.named(root)[edit]
+        edit = broken.path(root), broken.edit
+    path, edit = edit
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        source = Source(path, file.read())
     folder = os.path.join(work, f"{name}-{number}")
-    copy(root, f"{folder}/tree", path, text.replace(old, new))
+    try:
+        copy(root, f"{folder}/tree", path, edit.applied(source))
+    except DoesNotFit as why:
+        return f"{name}: {what}: {why}"
     data.BOOK, data.PROGRAMS, data.COMPILER = f"{folder}/tree", [programs], compiler
     data.forget()
     if path.endswith("/kernel.cu") and getattr(module, "PROGRAM", "") == path.split("/")[-2]:
@@ -69,9 +77,8 @@ def notice(name, number, root, programs, work, compiler, arguments):
     except AssertionError:
         svg = ""
     except Exception as error:  # a reader of a failing test would not know what it means
-        return f"{name}: with '{new}' for '{old}' in {path}: {error!r}, no assertion"
-    same = svg == make.stored(root, name)
-    return f"{name}: does not notice '{new}' for '{old}' in {path}" if same else ""
+        return f"{name}: with {what}: {error!r}, no assertion"
+    return f"{name}: does not notice {what}" if svg == make.stored(root, name) else ""
 
 
 def main():

@@ -1,12 +1,13 @@
 """Chapter 09: one phase of an empty barrier, with the arrivals of both CTAs' consumer warps."""
 from data import constants, source, told
+from edit import Replace
 from picture import Picture
 
 PROGRAM, KERNEL = "09_cluster_multicast", "09_cluster_multicast/kernel.cu"
 SIZE = ("--m", "256", "--n", "256", "--k", "512")
 STEP, TOP, DOTS = 46, 126, 236
-EDITS = [(KERNEL, "if (lane < CLUSTER) mbarrier_arrive_remote",
-          "if (lane < 1) mbarrier_arrive_remote")]
+EDITS = [(KERNEL, Replace("if (lane < CLUSTER) mbarrier_arrive_remote",
+                          "if (lane < 1) mbarrier_arrive_remote"))]
 
 
 def draw():

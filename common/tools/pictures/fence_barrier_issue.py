@@ -2,12 +2,13 @@
 import re
 
 from data import between, source
+from edit import Replace
 from picture import Picture
 
 STORE, PAGE = "common/building_blocks/epilogue_store.h", "docs/breaks.md"
-EDITS = [(STORE, "        fence_proxy_async();\n", ""),
-         (PAGE, "**The barrier between fence and store.** The elected thread stores",
-          "**Another mistake.** The elected thread stores")]
+EDITS = ["08.the-proxy-fence",
+         (PAGE, Replace("**The barrier between fence and store.** The elected thread stores",
+                        "**Another mistake.** The elected thread stores"))]
 THREADS, W, H = 4, 252, 236
 
 

@@ -1,13 +1,14 @@
 """Which thread of a warpgroup holds which element of wgmma's 64 x N accumulators: chapter 06."""
 from data import c_table
+from edit import Replace
 from picture import Picture
 
 LANE, COLUMNS = 6, 16  # the lane that is followed; the columns that are shown
 CELL_W, CELL_H, X, TOP = 28, 21, 92, 146
-EDITS = [("common/sim/models/fragments.h", "8 * (i / 4) + 2 * (lane % 4) + i % 2",
-          "8 * (i / 4) + 2 * (lane / 8) + i % 2"),
-         ("common/sim/models/fragments.h", "16 * warp + lane / 4 + 8 * (i / 2 % 2),",
-          "16 * warp + 2 * (lane / 4) + i / 2 % 2,")]
+EDITS = [("common/sim/models/fragments.h", Replace("8 * (i / 4) + 2 * (lane % 4) + i % 2",
+                                                   "8 * (i / 4) + 2 * (lane / 8) + i % 2")),
+         ("common/sim/models/fragments.h", Replace("16 * warp + lane / 4 + 8 * (i / 2 % 2),",
+                                                   "16 * warp + 2 * (lane / 4) + i / 2 % 2,"))]
 
 
 def owners():

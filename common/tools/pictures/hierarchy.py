@@ -1,12 +1,13 @@
 """D, a CTA's tile, one wgmma, a core matrix: chapter 06."""
 from data import DEVICE, between, c_table, constants, sms_of_a_gpu
+from edit import Replace
 from picture import Picture
 
 KERNEL, ORDER = "06_wgmma/kernel.cu", "common/building_blocks/tile_order.h"
 SIZE = 4096
-EDITS = [(KERNEL, "BM = 128, BN = 128,", "BM = 128, BN = 256,"),
-         (KERNEL, "wgmma_m64nNk16(128,", "wgmma_m64nNk16(64,"),
-         (ORDER, "#define RASTER_GROUP 12", "#define RASTER_GROUP 8")]
+EDITS = [(KERNEL, Replace("BM = 128, BN = 128,", "BM = 128, BN = 256,")),
+         (KERNEL, Replace("wgmma_m64nNk16(128,", "wgmma_m64nNk16(64,")),
+         (ORDER, Replace("#define RASTER_GROUP 12", "#define RASTER_GROUP 8"))]
 
 
 def first_wave(sms, tiles_m, tiles_n):

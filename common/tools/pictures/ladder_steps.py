@@ -3,6 +3,7 @@ import os
 import sys
 
 import data
+from edit import Replace
 from picture import Picture
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "book"))
@@ -14,7 +15,8 @@ PAGE = "docs/ladder.md"
 WORDS = {"01": "one thread each", "02": "tiles", "03": "a ring", "04": "register sets", "05": "TMA",
          "06": "wgmma", "06:two_warpgroups": "two warpgroups", "07": "roles",
          "08:persistent": "persistence", "08": "ping-pong", "09": "multicast"}
-EDITS = [(PAGE, "ladder: results=h100-tour shape=8192", "ladder: results=h100-tour shape=4096")]
+EDITS = [(PAGE, Replace("ladder: results=h100-tour shape=8192",
+                        "ladder: results=h100-tour shape=4096"))]
 TOP, STEP, X, SCALE = 84, 32, 214, 2.84
 
 

@@ -23,6 +23,7 @@ import data
 import palette
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, "..", "..", "breaks"))  # the pictures' EDITS are written as there
 ROOT = os.path.join(HERE, "..", "..", "..")
 FOLDER = "docs/pictures"  # of the house
 TARGET = "pictures"       # that makes them

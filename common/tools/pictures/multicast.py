@@ -1,14 +1,15 @@
 """Chapter 09: two CTAs that need the same B, alone and in a cluster. Widths are bytes."""
 from data import constants, loads, source
+from edit import Replace
 from picture import Picture
 
 KERNEL, PROGRAM = "09_cluster_multicast/kernel.cu", "09_cluster_multicast"
 BEFORE, BEFORE_PROGRAM = "08_persistent_pingpong/persistent.cu", "08_persistent_pingpong"
 SIZE = ("--m", "256", "--n", "256", "--k", "128")
 KB = .7  # units of a pipe's width for each KB
-EDITS = [(KERNEL, "#define MULTICAST 1", "#define MULTICAST 0"),
-         (BEFORE, "BN = 256, BK = 64, /* the CTA's tile */",
-          "BN = 128, BK = 64, /* the CTA's tile */")]
+EDITS = [(KERNEL, Replace("#define MULTICAST 1", "#define MULTICAST 0")),
+         (BEFORE, Replace("BN = 256, BK = 64, /* the CTA's tile */",
+                          "BN = 128, BK = 64, /* the CTA's tile */"))]
 
 
 def pipe(p, d, kb, cls):

@@ -56,6 +56,13 @@ def themes(root=ROOT):
             {**dark, **{name: both[1] for name, both in MORE.items()}})
 
 
+def style(selector, names, more=""):
+    """CSS: the colours of these names as variables, in the reader's theme."""
+    light, dark = ("".join(f"--{name}:{theme[name]};" for name in names) for theme in themes())
+    return (f"{selector}{{{light}{more}}}"
+            f"@media(prefers-color-scheme:dark){{{selector}{{{dark}}}}}\n")
+
+
 def _lab(colour, vision):
     digits = colour[1:] if len(colour) == 7 else "".join(2 * c for c in colour[1:])
     linear = [c / 12.92 if c <= .04045 else ((c + .055) / 1.055) ** 2.4

@@ -2,14 +2,14 @@
 import re
 
 from data import told
+from edit import Replace
 from picture import Picture
 
 PROGRAM, KERNEL = "07_warp_specialized", "07_warp_specialized/kernel.cu"
 SIZE = ("--m", "128", "--n", "256", "--k", "1024")
-EDITS = [(KERNEL, "struct pipeline_state state = {0, 1}; /* phase 1:",
-          "struct pipeline_state state = {0, 0}; /* phase 1:"),
-         (KERNEL, "struct pipeline_state state = {0, 0}, release",
-          "struct pipeline_state state = {0, 1}, release")]
+EDITS = ["07.a-run-that-shows-it",
+         (KERNEL, Replace("struct pipeline_state state = {0, 0}, release",
+                          "struct pipeline_state state = {0, 1}, release"))]
 ROUNDS, X, STEP, W, H = 2, 92, 90, 78, 50  # --explain shows so many rounds
 EMPTY, FULL = 92, 226
 

@@ -6,26 +6,20 @@ SVG asks for the width of its <img>): leave a fifth of air behind every label. C
 palette.py: load, held, wait, mma and mma1 (consumers 0 and 1) and epilogue mean what they mean in
 the timelines, item1 is what one follows, hot is waste and has its word beside it.
 """
-import html
 import math
+import os
 import re
+import sys
 
 import palette
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "book"))
+from svg import END, WORDS, document, element, opening, short
 
 W = 560
 SIZES = {"title": (19, 21), "head": (15, 17), "text": (14, 16.5), "code": (13.5, 16),
          "num": (13, 14)}
-WORDS = "system-ui,-apple-system,'Segoe UI',Helvetica,Arial,sans-serif"
 CODE = "ui-monospace,SFMono-Regular,Menlo,Consolas,monospace"
-
-
-def esc(s):
-    return html.escape(str(s), quote=False)
-
-
-def short(x):
-    """A number, as short as it can be."""
-    return f"{x:.1f}".rstrip("0").rstrip(".") if isinstance(x, float) else str(x)
 
 
 class Picture:
@@ -43,8 +37,7 @@ class Picture:
         self.out.append(text)
 
     def rect(self, x, y, w, h, cls="", **at):
-        self.add(f'<rect x="{short(x)}" y="{short(y)}" width="{short(w)}" height="{short(h)}"'
-                 f'{self._at(cls, at)}/>')
+        self.add(element("rect", x=x, y=y, width=w, height=h, class_=cls or None, **at))
 
     def cells(self, boxes, cls):
         """Many boxes of one look, (x, y, w, h), as one path."""
@@ -52,26 +45,18 @@ class Picture:
                           for x, y, w, h in boxes), cls)
 
     def path(self, d, cls="", **at):
-        self.add(f'<path d="{d}"{self._at(cls, at)}/>')
+        self.add(element("path", d=d, class_=cls or None, **at))
 
     def text(self, x, y, s, cls="text", anchor=None, **at):
         if anchor:
             cls = (cls + " " + {"middle": "m", "end": "e"}[anchor]).strip()
-        self.add(f'<text x="{short(x)}" y="{short(y)}"{self._at(cls, at)}>{esc(s)}</text>')
+        self.add(element("text", s, x=x, y=y, class_=cls or None, **at))
 
     def open(self, cls="", **at):
-        self.add(f"<g{self._at(cls, at)}>")
+        self.add(opening("g", class_=cls or None, **at))
 
     def close(self):
         self.add("</g>")
-
-    @staticmethod
-    def _at(cls, at):
-        s = f' class="{cls}"' if cls else ""
-        for key, value in at.items():
-            if value is not None:
-                s += f' {key.rstrip("_").replace("_", "-")}="{short(value)}"'
-        return s
 
     def arrow(self, x0, y0, x1, y1, cls="arrow"):
         """A line with a head of its own, so that no marker is needed."""
@@ -91,17 +76,13 @@ class Picture:
     def svg(self):
         body = "\n".join(self.out)
         used = set(" ".join(re.findall(r'class="([^"]*)"', body)).split()) | {"bg"}
-        light, dark = palette.themes()
-        needed = {name for name in light if name in used or name in (
-            "fg", "soft", "line", "ink", "edge") or f"--{name})" in "".join(self.css)}
-
-        def variables(theme):
-            return "".join(f"--{k}:{v};" for k, v in theme.items() if k in needed)
+        names = list(palette.themes()[0])
+        needed = [name for name in names if name in used or name in (
+            "fg", "soft", "line", "ink", "edge") or f"--{name})" in "".join(self.css)]
 
         def sizes(i):
             return "".join(f".{k}{{font-size:{v[i]}px}}" for k, v in SIZES.items())
-        css = (f"svg{{{variables(light)}fill:var(--fg);font-family:{WORDS}}}"
-               f"@media(prefers-color-scheme:dark){{svg{{{variables(dark)}}}}}\n"
+        css = (palette.style("svg", needed, f"fill:var(--fg);font-family:{WORDS}") +
                f"{sizes(0)}@media(max-width:440px){{{sizes(1)}}}\n"
                ".title,.head,.b{font-weight:600}.soft{fill:var(--soft)}"
                f".code,.num{{font-family:{CODE}}}"
@@ -112,13 +93,12 @@ class Picture:
                ".box{fill:none;stroke:var(--fg);stroke-width:1.5}"
                ".dash{fill:none;stroke:var(--soft);stroke-dasharray:3 3}"
                ".thin{fill:none;stroke:var(--line)}\n")
-        css += "".join(f".{k}{{fill:var(--{k})}}" for k in light
+        css += "".join(f".{k}{{fill:var(--{k})}}" for k in names
                        if k in used and k not in ("soft", "ink")) + "\n"
         css += "".join(self.css) + "\n"
-        return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {W} {self.height}" '
-                f'width="{W}" height="{self.height}" role="img" aria-labelledby="t d">\n'
-                f'<title id="t">{esc(self.title)}</title>\n<desc id="d">{esc(self.desc)}</desc>\n'
-                f"<metadata>{esc(self.caption)}</metadata>\n"
-                f"<style>\n{css}</style>\n"
-                f'<rect class="bg" width="{W}" height="{self.height}"/>\n'
-                f'<text x="20" y="30" class="title">{esc(self.title)}</text>\n{body}\n</svg>\n')
+        return "\n".join([
+            document(W, self.height, aria_labelledby="t d"),
+            element("title", self.title, id="t"), element("desc", self.desc, id="d"),
+            element("metadata", self.caption), f"<style>\n{css}</style>",
+            element("rect", class_="bg", width=W, height=self.height),
+            element("text", self.title, x=20, y=30, class_="title"), body, END])

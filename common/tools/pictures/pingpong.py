@@ -1,5 +1,6 @@
 """Chapter 08's two files as schedules, from simulated traces."""
 from data import constants, trace
+from edit import Replace
 from picture import Picture
 
 PROGRAM, KERNEL = "08_persistent_pingpong", "08_persistent_pingpong/kernel.cu"
@@ -7,7 +8,7 @@ PERSISTENT = "08_persistent_pingpong/persistent.cu"
 SIZE = ("--m", "768", "--n", "1536", "--k", "512")
 FROM, TO, X, RIGHT = 2700, 29200, 128, 544
 LANE, STEP = 30, 36
-EDITS = [(KERNEL, "#define STAGES 5", "#define STAGES 2")]
+EDITS = [(KERNEL, Replace("#define STAGES 5", "#define STAGES 2"))]
 
 
 def merged(spans):

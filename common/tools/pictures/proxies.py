@@ -2,16 +2,19 @@
 import re
 
 from data import source
+from edit import Replace
 from picture import Picture
 
 PAGE, WRAPPERS = "docs/memory-order.md", "common/hopper"
-EDITS = [(PAGE, "| TMA load writes | `ldmatrix` reads | wait on the full barrier, nothing else |",
-          "| TMA load writes | `ldmatrix` reads | `fence_proxy_async()` |"),
-         (PAGE, "| `ldmatrix` reads | TMA load overwrites | each reader: `fence_proxy_async()`; "
-          "barrier or arrive; refill | 05 |",
-          "| `ldmatrix` reads | TMA load overwrites | barrier or arrive; refill | 05 |"),
-         (PAGE, "| each writer: `fence_proxy_async()`; barrier; issue |",
-          "| each writer: `fence_proxy_async()`; issue |")]
+EDITS = [(PAGE, Replace(
+             "| TMA load writes | `ldmatrix` reads | wait on the full barrier, nothing else |",
+             "| TMA load writes | `ldmatrix` reads | `fence_proxy_async()` |")),
+         (PAGE, Replace(
+             "| `ldmatrix` reads | TMA load overwrites | each reader: `fence_proxy_async()`; "
+             "barrier or arrive; refill | 05 |",
+             "| `ldmatrix` reads | TMA load overwrites | barrier or arrive; refill | 05 |")),
+         (PAGE, Replace("| each writer: `fence_proxy_async()`; barrier; issue |",
+                        "| each writer: `fence_proxy_async()`; issue |"))]
 GENERIC = ("st.shared", "stmatrix", "ldmatrix", "cp.async")  # begin a row of the page's table
 ASYNC = ("TMA", "wgmma")
 

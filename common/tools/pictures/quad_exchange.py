@@ -1,13 +1,14 @@
 """Chapter 02: what the four lanes of a quad store of a row of D, without and with the exchange of
 their pairs."""
 from data import c_table
+from edit import Replace
 from picture import Picture
 
 HEADER = "common/building_blocks/wide_store.h"
-EDITS = [(HEADER, "const uint32_t mine = upper ? word[i] : word[i | bit];",
-          "const uint32_t mine = upper ? word[i | bit] : word[i];"),
-         ("common/sim/models/fragments.h", "8 * (i / 4) + 2 * (lane % 4) + i % 2",
-          "8 * (i / 4) + 4 * (i % 2) + lane % 4")]
+EDITS = [(HEADER, Replace("const uint32_t mine = upper ? word[i] : word[i | bit];",
+                          "const uint32_t mine = upper ? word[i | bit] : word[i];")),
+         ("common/sim/models/fragments.h", Replace("8 * (i / 4) + 2 * (lane % 4) + i % 2",
+                                                   "8 * (i / 4) + 4 * (i % 2) + lane % 4"))]
 COLUMNS, LANE, CELL, H, X = 32, 1, 29, 26, 76
 
 

@@ -2,11 +2,12 @@
 import re
 
 from data import constants, sheet, source
+from edit import Replace
 from picture import Picture
 
 KERNEL = "08_persistent_pingpong/kernel.cu"
-EDITS = [(KERNEL, "#define PRODUCER_REGISTERS 40", "#define PRODUCER_REGISTERS 24"),
-         (KERNEL, "#define CONSUMER_REGISTERS 232", "#define CONSUMER_REGISTERS 240")]
+EDITS = [(KERNEL, Replace("#define PRODUCER_REGISTERS 40", "#define PRODUCER_REGISTERS 24")),
+         "08.too-many-registers"]
 SCALE, X, LANE, STEP, TOP = 1.5, 130, 34, 42, 82
 
 

@@ -1,13 +1,13 @@
 """Chapters 03 and 04: in which order fragments are loaded and multiplied, with one set of registers
 and with two. A drawing of the order alone: every load and every multiplication takes one slot."""
 from data import between, c_table, constants, function
+from edit import Replace
 from picture import Picture
 
 BEFORE, KERNEL = "03_cp_async_multistage/kernel.cu", "04_rf_double_buffer/kernel.cu"
-EDITS = [(KERNEL, "multiply(acc, &fragments[step % 2]);",
-          "multiply(acc, &fragments[(step + 1) % 2]);"),
-         (KERNEL, "load_fragments(&fragments[(step + 1) % 2],",
-          "load_fragments(&fragments[step % 2],")]
+EDITS = ["04.the-wrong-set-of-registers",
+         (KERNEL, Replace("load_fragments(&fragments[(step + 1) % 2],",
+                          "load_fragments(&fragments[step % 2],"))]
 TILES, X, SLOT, LANE = 2, 128, 52, 30
 
 

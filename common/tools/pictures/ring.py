@@ -1,6 +1,7 @@
 """Chapter 07's ring of stages at a moment of a simulated run, with its full and empty barriers."""
 import rings
 from data import constants, told, trace
+from edit import Replace
 from picture import Picture
 
 KERNEL, PROGRAM = "07_warp_specialized/kernel.cu", "07_warp_specialized"
@@ -8,8 +9,8 @@ SIZE = ("--m", "128", "--n", "256", "--k", "1024")
 FROM, TO = 1100, 10400  # cycles of the timeline
 CX, CY, R0, R1 = 280, 206, 62, 128
 STRIP_X, STRIP_Y, STRIP_R = 100, 494, 544
-EDITS = [(KERNEL, "#define STAGES 4", "#define STAGES 3"),
-         (KERNEL, "#define WAIT 1", "#define WAIT 0")]
+EDITS = [(KERNEL, Replace("#define STAGES 4", "#define STAGES 3")),
+         (KERNEL, Replace("#define WAIT 1", "#define WAIT 0"))]
 
 
 class Life:

@@ -2,14 +2,15 @@
 import re
 
 from data import SHEET, sheet, sms_of_a_gpu, source
+from edit import Replace
 from picture import Picture
 
 RECORD = "docs/results/probe.txt"
-EDITS = [(SHEET, "| L2, memory | 60 MB", "| L2, memory | 50 MB"),
-         (RECORD, "TMA, all SMs, from the L2                                       35.2",
-          "TMA, all SMs, from the L2                                       45.2"),
-         (RECORD, "TMA, all SMs, from DRAM                                         14.2",
-          "TMA, all SMs, from DRAM                                         54.2")]
+EDITS = [(SHEET, Replace("| L2, memory | 60 MB", "| L2, memory | 50 MB")),
+         (RECORD, Replace("TMA, all SMs, from the L2                                       35.2",
+                          "TMA, all SMs, from the L2                                       45.2")),
+         (RECORD, Replace("TMA, all SMs, from DRAM                                         14.2",
+                          "TMA, all SMs, from DRAM                                         54.2"))]
 UNIT = 1.7  # units of width for a byte per cycle
 
 

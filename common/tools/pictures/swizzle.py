@@ -1,11 +1,12 @@
 """Eight rows of one column of chunks, without and with the 128-byte swizzle: layouts.md."""
 from data import bank_table, c_table, wavefronts
+from edit import Replace
 from picture import Picture
 
 CELL_W, CELL_H, TOP = 30, 26, 112
 CHUNK = 0  # the column of 16-byte chunks that is followed
 HEADER = "common/sim/models/descriptor.h"
-EDITS = [(HEADER, "address >> 3", "address >> 4")]
+EDITS = [(HEADER, Replace("address >> 3", "address >> 4"))]
 
 
 def places():

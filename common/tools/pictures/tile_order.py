@@ -1,12 +1,15 @@
 """choosing-a-schedule.md: the tiles of one wave in three orders, and the operands they need."""
 from data import DEVICE, c_table, constants, sms_of_a_gpu
+from edit import Replace
 from picture import Picture
 
 KERNEL, ORDER = "08_persistent_pingpong/persistent.cu", "common/building_blocks/tile_order.h"
 SIZE = 8192
-EDITS = [(ORDER, "#define RASTER_GROUP 12", "#define RASTER_GROUP 8"),
-         (ORDER, "tile.m = group * RASTER_GROUP + in_group % rows;\n    tile.n = in_group / rows;",
-          "tile.m = group * RASTER_GROUP + in_group / tiles_n;\n    tile.n = in_group % tiles_n;")]
+EDITS = [(ORDER, Replace("#define RASTER_GROUP 12", "#define RASTER_GROUP 8")),
+         (ORDER, Replace(
+             "tile.m = group * RASTER_GROUP + in_group % rows;\n    tile.n = in_group / rows;",
+             "tile.m = group * RASTER_GROUP + in_group / tiles_n;\n"
+             "    tile.n = in_group % tiles_n;"))]
 TOP, CELL, LEFT, PITCH = 124, 5, 30, 182  # a cell: a tile
 
 

@@ -1,11 +1,13 @@
 """Chapter 02: the four warps of a CTA's tile, and how often each byte is moved."""
 from data import between, c_table, constants, function
+from edit import Replace
 from picture import Picture
 
 KERNEL = "02_smem_tiled/kernel.cu"
-EDITS = [(KERNEL, "const int row = warp / (BN / WN) * WM + i * 16 + lane % 16;\n        ldmatrix",
-          "const int row = warp % (BN / WN) * WM + i * 16 + lane % 16;\n        ldmatrix"),
-         (KERNEL, "WM = 64, WN = 64,", "WM = 32, WN = 64,")]
+EDITS = [(KERNEL, Replace(
+             "const int row = warp / (BN / WN) * WM + i * 16 + lane % 16;\n        ldmatrix",
+             "const int row = warp % (BN / WN) * WM + i * 16 + lane % 16;\n        ldmatrix")),
+         (KERNEL, Replace("WM = 64, WN = 64,", "WM = 32, WN = 64,"))]
 
 
 def readers():

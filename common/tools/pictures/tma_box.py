@@ -2,6 +2,7 @@
 import re
 
 from data import bank_table, c_table, run
+from edit import Replace
 from picture import Picture
 
 ROWS, COLUMNS, STRIDE, BOX, AT = 100, 56, 64, (8, 64), (96, 0)  # elements
@@ -9,7 +10,7 @@ ARGS = ("tensor-map", "--matrix", f"{ROWS}x{COLUMNS}", "--ld", str(STRIDE), "--b
         f"{BOX[0]}x{BOX[1]}", "--at", f"{AT[0]},{AT[1]}")
 CELL_W, CELL_H, TOP, LEFT, RIGHT = 30, 24, 128, 44, 314
 HEADER = "common/sim/models/descriptor.h"
-EDITS = [(HEADER, "address >> 3", "address >> 4")]
+EDITS = [(HEADER, Replace("address >> 3", "address >> 4"))]
 
 
 def places():

@@ -1,12 +1,13 @@
 """Chapter 06: the groups in front of the Tensor Core, with no group and with one left in flight
 when the warps wait."""
 from data import constants, trace
+from edit import Replace
 from picture import Picture
 
 PROGRAM, KERNEL = "06_wgmma", "06_wgmma/kernel.cu"
 SIZE = ("--m", "128", "--n", "128", "--k", "1024")
 FROM, TO, X, RIGHT, LANE, STEP = 2300, 6500, 128, 544, 28, 34
-EDITS = [(KERNEL, "#define WAIT 1", "#define WAIT 0")]
+EDITS = [(KERNEL, Replace("#define WAIT 1", "#define WAIT 0"))]
 
 
 def groups(*variant):

@@ -1,11 +1,12 @@
 """Chapter 01: which bytes a warp loads in one step of k."""
 from data import between, c_table, constants
+from edit import Replace
 from picture import Picture
 
 KERNEL = "01_naive/kernel.cu"
 LINE, LD, TOP, STEP = 128, 4096, 104, 12  # bytes; elements of a row; units
-EDITS = [(KERNEL, "threadIdx.x / TILE_N;\n", "threadIdx.x % TILE_M;\n"),
-         (KERNEL, "args.b + column * args.ldb", "args.b + column")]
+EDITS = [(KERNEL, Replace("threadIdx.x / TILE_N;\n", "threadIdx.x % TILE_M;\n")),
+         (KERNEL, Replace("args.b + column * args.ldb", "args.b + column"))]
 
 
 def loads():

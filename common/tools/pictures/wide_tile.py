@@ -1,9 +1,10 @@
 """Chapter 06: a tile of two warpgroups beside a tile of one, with the strips that they need."""
 from data import constants, sheet
+from edit import Replace
 from picture import Picture
 
 ONE, TWO = "06_wgmma/kernel.cu", "06_wgmma/two_warpgroups.cu"
-EDITS = [(TWO, "BM = 128, BN = 256,", "BM = 128, BN = 192,")]
+EDITS = [(TWO, Replace("BM = 128, BN = 256,", "BM = 128, BN = 192,"))]
 UNIT, DEEP, TOP = 1, 46, 124
 
 

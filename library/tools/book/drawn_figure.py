@@ -33,7 +33,7 @@ class Panel:
     def columns(self, named):
         for decade in range(self.decades[0], self.decades[1] + 1):
             x = self.across(10.0 ** decade)
-            yield f'<path class="grid" d="M{x:.1f} {self.top:.1f}V{self.bottom:.1f}"/>\n'
+            yield svg.grid(f"M{x:.1f} {self.top:.1f}V{self.bottom:.1f}")
             if named:
                 name = f"{10 ** (decade % 3)} {['', 'k', 'M', 'G', 'T', 'P'][decade // 3]}FLOP"
                 last = decade == self.decades[1]  # it ends with the picture
@@ -43,21 +43,22 @@ class Panel:
     def line(self, ratio, form):
         """The line of 1 is where the kernel is as fast as the library."""
         y = self.up(ratio)
-        strong = ' style="stroke:var(--fg)"' if abs(ratio - 1) < 1e-6 else ""
-        yield f'<path class="grid"{strong} d="M{LEFT} {y:.1f}H{RIGHT}"/>\n'
+        strong = "stroke:var(--fg)" if abs(ratio - 1) < 1e-6 else None
+        yield svg.grid(f"M{LEFT} {y:.1f}H{RIGHT}", style=strong)
         yield svg.text(LEFT - 6, y + 3, "tick", "end", f"{ratio:{form}}")
 
     def dot(self, row):
         x, y = self.across(flop(row)), self.up(row.ratio)
         if row.is_aligned:
             kind = "circle"
-            yield (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" '
-                   'style="fill:var(--load);stroke:var(--bg)">')
+            yield svg.opening(kind, cx=f"{x:.1f}", cy=f"{y:.1f}", r=4,
+                              style="fill:var(--load);stroke:var(--bg)")
         else:
             kind = "path"
-            yield (f'<path d="M{x:.1f} {y - 6:.1f}l5 9h-10z" '
-                   'style="fill:var(--bg);stroke:var(--store);stroke-width:1.5">')
-        yield f"<title>{'×'.join(map(str, row.shape))}: {row.ratio:.2f}</title></{kind}>\n"
+            yield svg.opening(kind, d=f"M{x:.1f} {y - 6:.1f}l5 9h-10z",
+                              style="fill:var(--bg);stroke:var(--store);stroke-width:1.5")
+        name = f"{'×'.join(map(str, row.shape))}: {row.ratio:.2f}"
+        yield svg.element("title", name) + f"</{kind}>\n"
 
 
 def unaligned(rows, decades):

@@ -1,4 +1,4 @@
-"""compile_versions.py VERSIONS ARCHIVE AR CHUNK COMPILER OPTION...: compiles VERSIONS/*.c into an
+"""compile_kernels.py SOURCES ARCHIVE AR CHUNK COMPILER OPTION...: compiles SOURCES/*.c into an
 archive, CHUNK files in a call of the compiler, and two calls at a time."""
 
 import concurrent.futures
@@ -10,9 +10,9 @@ import tempfile
 
 
 def main():
-    versions, archive, ar, chunk, *compiler = sys.argv[1:]
+    folder, archive, ar, chunk, *compiler = sys.argv[1:]
     # In the order of their chapters: what is alike lies side by side, and packs well.
-    sources = sorted(glob.glob(os.path.join(os.path.abspath(versions), "*.c")),
+    sources = sorted(glob.glob(os.path.join(os.path.abspath(folder), "*.c")),
                      key=lambda path: int(os.path.basename(path)[:-2]))
     size = int(chunk)
     with tempfile.TemporaryDirectory() as directory:

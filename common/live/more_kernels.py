@@ -1,14 +1,12 @@
-"""versions.py: the kernels that the live book has besides those of the chapters.
+"""more_kernels.py: the kernels that the live book has besides the chapters' own. Each is one of
+these:
 
-A version is a chapter's kernel with an edit that is more than a call left out, or another file of
-the chapter. There are these kinds:
+    variant  a right one: what the chapter leaves to its reader (VARIANTS of part_one.py, or of
+             part_two.py), or what an exercise should come to (breaks/answers/CHAPTER-NUMBER.diff)
+    break    a break of the store (breaks/store.py), or a wrong repair that the practice offers
+             (breaks/repairs.py)
 
-    variant  what the chapter leaves to its reader: VARIANTS of part_one.py, or of part_two.py
-    break    a break of the store (breaks/store.py)
-    mend     a wrong repair that the practice offers: breaks/repairs.py
-    answer   what an exercise of the chapter's should come to: breaks/answers/CHAPTER-NUMBER.diff
-
-A break whose edit is the removal of one call is no version: that call has a switch.
+A break whose edit is the removal of one call is not here: that call has a switch.
 """
 
 import os
@@ -33,14 +31,15 @@ BY_ONE = re.compile(r"\((\(threadIdx\.x % 128 == 0\)) \? (.*) : \(void\)0\)")  #
 
 
 @dataclass
-class Version:
+class Kernel:
     chapter: str
-    name: str   # in an address
+    name: str   # in an address, behind its kind
     title: str
-    kind: str
+    kind: str   # variant or break
     file: str   # the file that is compiled
     texts: dict = field(default_factory=dict)  # of the files that differ from the book's
     run: dict = field(default_factory=dict)    # with which the book shows it
+    of_case: bool = False  # a repair or an answer: in no list of the page
 
     def same_as(self, other):
         return (self.chapter, self.file, self.texts) == (other.chapter, other.file, other.texts)
@@ -60,7 +59,7 @@ def constant_set(texts, name, value):
     return changed
 
 
-class Versions:
+class MoreKernels:
     """book: a live_book.LiveBook."""
 
     def __init__(self, book, switches):
@@ -70,7 +69,7 @@ class Versions:
         for chapter in book.chapters:
             for variant in book.variants_of(chapter):
                 self.if_it_fits(f"{chapter.name}, {variant[0]}", self.add_variant, chapter, *variant)
-        self.states = {}  # of each break: the version that it is, or the switch
+        self.states = {}  # of each break: the kernel that it is, or the switch
         for name, broken in store.named(book.root).items():
             if broken.chapter in book.names and broken.file in self.sources:
                 self.if_it_fits(name, self.add_break, broken)
@@ -80,7 +79,7 @@ class Versions:
             self.if_it_fits(f"{chapter}, a wrong {call[0].code}", self.add_repairs, chapter, call)
         for file in sorted(os.listdir(ANSWERS)):
             self.if_it_fits(f"the answer {file}", self.add_answer, file)
-        self.found.sort(key=lambda version: version.chapter)
+        self.found.sort(key=lambda kernel: kernel.chapter)
 
     def if_it_fits(self, what, add, *arguments):
         try:
@@ -95,8 +94,8 @@ class Versions:
 
     def mend(self, chapter, source, edit):
         found, text = edit.found(source), BY_ONE.sub(r"if \1 \2", edit.in_place(source))
-        return self.add(Version(chapter, repairs.name_of(found), f"{found.code}: {found.what}", "mend",
-                                source.name, {source.name: text}))
+        return self.add(Kernel(chapter, repairs.name_of(found), f"{found.code}: {found.what}",
+                               "break", source.name, {source.name: text}, of_case=True))
 
     def add_answer(self, file):
         chapter, number = os.path.splitext(file)[0].split("-")
@@ -115,21 +114,21 @@ class Versions:
         if len(fitting) != 1:
             raise DoesNotFit(f"it fits {len(fitting)} files")
         name, text = fitting[0]
-        self.add(Version(chapter, f"exercise-{number}", f"exercise {number}", "answer", name,
-                         {name: text}))
+        self.add(Kernel(chapter, f"exercise-{number}", f"exercise {number}", "variant", name,
+                        {name: text}, of_case=True))
 
-    def add(self, version):
-        """The version, or the one there is already that is the same."""
+    def add(self, kernel):
+        """The kernel, or the one there is already that is the same."""
         for other in self.found:
-            if version.same_as(other):
+            if kernel.same_as(other):
                 return other
-        taken = {other.name for other in self.found if other.chapter == version.chapter}
-        name, count = version.name, 1
-        while version.name in taken:
+        taken = {other.name for other in self.found if other.chapter == kernel.chapter}
+        name, count = kernel.name, 1
+        while kernel.name in taken:
             count += 1
-            version.name = f"{name}-{count}"
-        self.found.append(version)
-        return version
+            kernel.name = f"{name}-{count}"
+        self.found.append(kernel)
+        return kernel
 
     def add_variant(self, chapter, name, title, file, constants):
         path = f"{chapter.name}/{file}"
@@ -137,7 +136,7 @@ class Versions:
         for constant, value in constants.items():
             both = {**{one: self.sources[one].text for one in self.book.files_of(path)}, **texts}
             texts |= constant_set(both, constant, value)
-        self.add(Version(chapter.name, name, title, "variant", path, texts))
+        self.add(Kernel(chapter.name, name, title, "variant", path, texts))
 
     # ---- the breaks of the store ----
 
@@ -145,13 +144,13 @@ class Versions:
         text = broken.edit.applied(self.sources[broken.file])
         off = self.switch_of(broken.file, text)
         if off is not None:
-            version = next((one for one in self.found if one.kind == "variant" and not one.texts
-                            and one.file == broken.kernel), None)
+            kernel = next((one for one in self.found if one.kind == "variant" and not one.texts
+                           and one.file == broken.kernel), None)
         else:
-            version = self.add(Version(broken.chapter, broken.name, broken.title, "break",
-                                       broken.kernel, {broken.file: text},
-                                       run_of(broken.run.split())))
-        self.states[broken.id] = {"version": version, "off": off}
+            kernel = self.add(Kernel(broken.chapter, broken.name, broken.title, "break",
+                                     broken.kernel, {broken.file: text},
+                                     run_of(broken.run.split())))
+        self.states[broken.id] = {"kernel": kernel, "off": off}
 
     def read_pages(self):
         """Each break that a page shows and the live page can: the page, the line behind it (from 0),
