@@ -120,7 +120,7 @@ bool global_knows(const struct sim_thread *thread, uint32_t cluster, int slot, u
     const struct sim_sync *const sync = known_get(thread->known, (int)cluster);
     return (sync && sim_clock_get(for_async_proxy ? &sync->g : &sync->c, slot) >= epoch) ||
            launch_order_knows(thread, (int)cluster, slot, epoch, for_async_proxy) ||
-           sequential_fences_know(thread, (int)cluster, slot, epoch, for_async_proxy);
+           sequential_fences_know(thread->known, (int)cluster, slot, epoch, for_async_proxy);
 }
 
 bool global_loses_update(const struct global_record *a, const struct global_record *b) {
