@@ -3,7 +3,10 @@
 #include "program/sites.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "sim/core/hazards.h"
 
 struct site {
     struct site *next;
@@ -12,20 +15,9 @@ struct site {
     char *file;
 };
 
-enum { BUCKETS = 1024, CHAIN = 1000 };
+enum { BUCKETS = 1024 };
 static struct site *sites[BUCKETS];
 static struct arena arena;
-
-/* The file and the directory it is in. */
-static const char *short_name(const char *path) {
-    const char *shown = path, *slash = NULL;
-    for (const char *c = path; *c; ++c) {
-        if (*c != '/') continue;
-        if (slash) shown = slash + 1;
-        slash = c;
-    }
-    return shown;
-}
 
 /* The innermost place in the file that the kernel itself stands in. */
 static const struct ptx_place *own_place(const struct ptx_place *place,
@@ -35,26 +27,24 @@ static const struct ptx_place *own_place(const struct ptx_place *place,
     return place;
 }
 
-/* Innermost first. */
-static void write_chain(const struct ptx_place *place, char text[CHAIN]) {
-    size_t used = 0;
-    text[0] = 0;
-    for (; place->outer; place = place->outer) {
-        const int length =
-            snprintf(text + used, CHAIN - used, "%s%s (%s:%d)", used ? ", called by " : "",
-                     place->function, short_name(place->file), place->line);
-        if (length < 0 || (size_t)length >= CHAIN - used) {
-            text[used] = 0; /* the innermost calls say the most */
-            return;
-        }
-        used += (size_t)length;
-    }
-    if (used) snprintf(text + used, CHAIN - used, ", called at line %d", place->line);
+/* Innermost first. NULL: there is no memory for it. */
+static char *new_chain(const struct ptx_place *place) {
+    char *text = NULL;
+    size_t size;
+    FILE *const out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    const bool inlined = place->outer;
+    for (const char *between = ""; place->outer; place = place->outer, between = ", called by ")
+        fprintf(out, "%s%s (%s:%d)", between, place->function, source_name(place->file),
+                place->line);
+    if (inlined) fprintf(out, ", called at line %d", place->line);
+    fclose(out);
+    return text;
 }
 
 const char *site_file(const struct ptx_module *module, const struct ptx_instruction *instruction,
                       int *line) {
-    char chain[CHAIN] = "";
+    char *chain = NULL;
     const char *file = module->file;
     *line = instruction->line;
     if (instruction->place) {
@@ -62,11 +52,13 @@ const char *site_file(const struct ptx_module *module, const struct ptx_instruct
         while (outermost->outer)
             outermost = outermost->outer;
         const struct ptx_place *const own = own_place(instruction->place, outermost);
-        write_chain(instruction->place, chain);
+        chain = new_chain(instruction->place);
         file = own->file;
         *line = own->line;
     }
-    return site_name(file, *line, chain);
+    const char *const name = site_name(file, *line, chain ? chain : "");
+    free(chain);
+    return name;
 }
 
 const char *site_name(const char *file, int line, const char *chain) {
