@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/core/hazards.h"
-
 struct site {
     struct site *next;
     int line;
@@ -18,6 +16,17 @@ struct site {
 enum { BUCKETS = 1024 };
 static struct site *sites[BUCKETS];
 static struct arena arena;
+
+/* The file and the directory it is in. */
+static const char *short_name(const char *path) {
+    const char *shown = path, *slash = NULL;
+    for (const char *c = path; *c; ++c) {
+        if (*c != '/') continue;
+        if (slash) shown = slash + 1;
+        slash = c;
+    }
+    return shown;
+}
 
 /* The innermost place in the file that the kernel itself stands in. */
 static const struct ptx_place *own_place(const struct ptx_place *place,
@@ -35,7 +44,7 @@ static char *new_chain(const struct ptx_place *place) {
     if (!out) return NULL;
     const bool inlined = place->outer;
     for (const char *between = ""; place->outer; place = place->outer, between = ", called by ")
-        fprintf(out, "%s%s (%s:%d)", between, place->function, source_name(place->file),
+        fprintf(out, "%s%s (%s:%d)", between, place->function, short_name(place->file),
                 place->line);
     if (inlined) fprintf(out, ", called at line %d", place->line);
     fclose(out);

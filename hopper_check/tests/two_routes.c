@@ -37,8 +37,8 @@
 #include "sim/core/grid.h"
 #include "sim/core/hazards.h"
 
-/* The PTX that takes the kernels' place, and what it has for each kernel that was launched: the entry
- * of the kernel's name, which a launch function may have chosen among several. */
+/* The PTX that takes the kernels' place, and what it has for each kernel that was launched: the
+ * entry of the kernel's name, which a launch function may have chosen among several. */
 static struct ptx_module *module;
 enum { MOST_KERNELS = 64 };
 static struct {

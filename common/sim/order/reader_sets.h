@@ -1,10 +1,10 @@
 /*
  * reader_sets.h: who has read 16 bytes of global memory since they were written.
  *
- * Inputs are read by hundreds of threads, and neighbouring cells by the same ones in the same order.
- * So a set is kept once, however many cells have it: a list whose newest record names the set
- * without it. A set is never changed. Adding a reader gives another set, most often one that the
- * neighbouring cell has made.
+ * Inputs are read by hundreds of threads, and neighbouring cells by the same ones in the same
+ * order. So a set is kept once, however many cells have it: a list whose newest record names the
+ * set without it. A set is never changed. Adding a reader gives another set, most often one that
+ * the neighbouring cell has made.
  */
 #ifndef SIM_ORDER_READER_SETS_H
 #define SIM_ORDER_READER_SETS_H
