@@ -63,6 +63,14 @@ bool options_number(const char *option, const char *text, uint64_t least, uint64
     return true;
 }
 
+bool options_choice(const char *option, const char *text, const char *yes, const char *no,
+                    bool *out) {
+    *out = !strcmp(text, yes);
+    if (*out || !strcmp(text, no)) return true;
+    fprintf(stderr, "hopper_check: %s %s: is neither %s nor %s\n", option, text, yes, no);
+    return false;
+}
+
 static bool parse_three(const char *option, const char *text, struct three *out) {
     enum { MOST = 1 << 24 };
     int used = 0;
@@ -119,16 +127,9 @@ static bool parse_option(const char *name, const char *value, struct options *o)
         o->sms = (int)number;
         return number > 0 || options_complain(name, value, "there is at least one");
     }
-    if (!strcmp(name, "--elect")) {
-        o->launch.elect_any = !strcmp(value, "any");
-        return o->launch.elect_any || !strcmp(value, "lowest") ||
-               options_complain(name, value, "is neither any nor lowest");
-    }
-    if (!strcmp(name, "--doubtful")) {
-        o->doubtful = !strcmp(value, "on");
-        return o->doubtful || !strcmp(value, "off") ||
-               options_complain(name, value, "is neither on nor off");
-    }
+    if (!strcmp(name, "--elect"))
+        return options_choice(name, value, "any", "lowest", &o->launch.elect_any);
+    if (!strcmp(name, "--doubtful")) return options_choice(name, value, "on", "off", &o->doubtful);
     return options_complain(name, NULL, "unknown option; --help lists them");
 }
 

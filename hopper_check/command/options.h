@@ -44,5 +44,8 @@ bool options_complain(const char *option, const char *value, const char *why);
 /* A whole number from `least` to `most`, in C's notation. False after a message. */
 bool options_number(const char *option, const char *text, uint64_t least, uint64_t most,
                     uint64_t *out);
+/* *out: it is `yes`, and not `no`. False after a message: it is neither. */
+bool options_choice(const char *option, const char *text, const char *yes, const char *no,
+                    bool *out);
 
 #endif

@@ -56,12 +56,6 @@ static bool small_number(const char *option, const char *text, int least, int mo
     return true;
 }
 
-static bool choice(const char *option, const char *text, const char *yes, const char *no,
-                   bool *out) {
-    *out = !strcmp(text, yes);
-    return *out || !strcmp(text, no) || options_complain(option, text, "is none of its choices");
-}
-
 /* What is planned with. */
 struct plan {
     int schedule; /* < 0: all */
@@ -106,9 +100,11 @@ static bool parse_option(const char *name, const char *value, struct program_opt
         return small_number(name, value, 0, INT32_MAX, &o->print_limit);
     if (!strcmp(name, "--error-exitcode"))
         return small_number(name, value, 0, 255, &o->error_exitcode);
-    if (!strcmp(name, "--elect")) return choice(name, value, "any", "lowest", &o->elect_any);
-    if (!strcmp(name, "--doubtful")) return choice(name, value, "on", "off", &o->doubtful);
-    if (!strcmp(name, "--follow")) return choice(name, value, "all", "written", &o->follow_all);
+    if (!strcmp(name, "--elect"))
+        return options_choice(name, value, "any", "lowest", &o->elect_any);
+    if (!strcmp(name, "--doubtful")) return options_choice(name, value, "on", "off", &o->doubtful);
+    if (!strcmp(name, "--follow"))
+        return options_choice(name, value, "all", "written", &o->follow_all);
     if (!strcmp(name, "--kernel-name")) return parse_kernel(value, &o->filter);
     if (!strcmp(name, "--launch-skip"))
         return small_number(name, value, 0, INT32_MAX, &o->filter.skip);

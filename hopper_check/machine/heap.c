@@ -7,10 +7,11 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "machine/unset.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/host_memory.h"
 
-enum { ALIGNMENT = 16, TIMES_LIMIT = 8, UNSET = 0xfe };
+enum { ALIGNMENT = 16, TIMES_LIMIT = 8 };
 
 struct block {
     size_t at, bytes;
@@ -50,7 +51,7 @@ void *heap_alloc(size_t bytes, bool *exhausted) {
     }
     blocks[count++] = (struct block){end, whole, true};
     unsigned char *const block = heap + end;
-    memset(block, UNSET, whole);
+    memset(block, UNSET_BYTE, whole);
     end += whole;
     in_use += whole;
     return block;

@@ -5,6 +5,7 @@
 
 #include "hopper/thread.h"
 #include "machine/launch.h"
+#include "machine/unset.h"
 #include "sim/core/hazards.h"
 #include "sim/core/run.h"
 #include "sim/core/shared_memory.h"
@@ -237,7 +238,7 @@ static void begin(struct frame *frame, unsigned char *memory) {
     const struct program *const program = frame->program;
     frame->local = memory;
     frame->registers = memory + local_bytes(program);
-    memset(memory, 0xfe, local_bytes(program)); /* no value, and the same in every run */
+    memset(memory, UNSET_BYTE, local_bytes(program));
     memcpy(frame->registers, program->image, (size_t)program->frame_bytes);
     for (int i = 0; i < program->presets; ++i) {
         const uint64_t value = preset_value(&program->preset[i], frame, sim_thread());

@@ -3,6 +3,7 @@
 #include "program/sites.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct site {
@@ -12,7 +13,7 @@ struct site {
     char *file;
 };
 
-enum { BUCKETS = 1024, CHAIN = 1000 };
+enum { BUCKETS = 1024 };
 static struct site *sites[BUCKETS];
 static struct arena arena;
 
@@ -35,26 +36,24 @@ static const struct ptx_place *own_place(const struct ptx_place *place,
     return place;
 }
 
-/* Innermost first. */
-static void write_chain(const struct ptx_place *place, char text[CHAIN]) {
-    size_t used = 0;
-    text[0] = 0;
-    for (; place->outer; place = place->outer) {
-        const int length =
-            snprintf(text + used, CHAIN - used, "%s%s (%s:%d)", used ? ", called by " : "",
-                     place->function, short_name(place->file), place->line);
-        if (length < 0 || (size_t)length >= CHAIN - used) {
-            text[used] = 0; /* the innermost calls say the most */
-            return;
-        }
-        used += (size_t)length;
-    }
-    if (used) snprintf(text + used, CHAIN - used, ", called at line %d", place->line);
+/* Innermost first. NULL: there is no memory for it. */
+static char *new_chain(const struct ptx_place *place) {
+    char *text = NULL;
+    size_t size;
+    FILE *const out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    const bool inlined = place->outer;
+    for (const char *between = ""; place->outer; place = place->outer, between = ", called by ")
+        fprintf(out, "%s%s (%s:%d)", between, place->function, short_name(place->file),
+                place->line);
+    if (inlined) fprintf(out, ", called at line %d", place->line);
+    fclose(out);
+    return text;
 }
 
 const char *site_file(const struct ptx_module *module, const struct ptx_instruction *instruction,
                       int *line) {
-    char chain[CHAIN] = "";
+    char *chain = NULL;
     const char *file = module->file;
     *line = instruction->line;
     if (instruction->place) {
@@ -62,11 +61,13 @@ const char *site_file(const struct ptx_module *module, const struct ptx_instruct
         while (outermost->outer)
             outermost = outermost->outer;
         const struct ptx_place *const own = own_place(instruction->place, outermost);
-        write_chain(instruction->place, chain);
+        chain = new_chain(instruction->place);
         file = own->file;
         *line = own->line;
     }
-    return site_name(file, *line, chain);
+    const char *const name = site_name(file, *line, chain ? chain : "");
+    free(chain);
+    return name;
 }
 
 const char *site_name(const char *file, int line, const char *chain) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "machine/unset.h"
 #include "runtime/errors.h"
 #include "runtime/session.h"
 #include "sim/core/global_memory.h"
@@ -31,13 +32,10 @@ cudaError_t memory_register(void *pointer, size_t bytes, const char *what) {
     return adopted ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
-/* What a program has not written is no number that it may have expected: with every byte so, fp16,
- * bf16, fp32 and int32 are large and negative, and none is NaN, with which a comparison may pass.
- * Of a larger block the pages behind are left alone. */
+/* Of a larger block the pages behind are left alone. */
 static void fill_new(void *memory, size_t bytes) {
-    enum { UNWRITTEN = 0xfb };
     static const size_t most = (size_t)256 << 20;
-    memset(memory, UNWRITTEN, bytes < most ? bytes : most);
+    memset(memory, UNSET_BYTE, bytes < most ? bytes : most);
 }
 
 cudaError_t memory_new(void **pointer, size_t bytes, const char *what) {

@@ -693,7 +693,11 @@ heap() {
     call.uni free, (a); }
     $4"
 }
-heap 0 clean '' ''
+heap 0 clean 'ld.global.u32 %r3, [%d1];
+    is u32 %r3 0xfbfbfbfb
+    .local .align 4 .b8 unset[4];
+    ld.local.u32 %r3, [unset];
+    is u32 %r3 0xfbfbfbfb' ''
 heap 4 bad-free 'add.u64 %d1, %d1, 8;' ''
 heap 4 bad-free '' '{ .param .b64 a;
     st.param.b64 [a], %d1;
@@ -880,6 +884,39 @@ edit() {
 edit 0 clean 'fence.proxy.tensormap::generic.release.gpu;
     fence.proxy.tensormap::generic.acquire.gpu [%d0], 128;'
 edit 4 tensor-map '' # it is not acquired
+
+# By the lanes of another CTA, each with a fence of its own; lane 0 tells of them all. The release by
+# the reader covers what fence.sc orders.
+edit_apart() {
+    try "$1" "$2" "--grid 2 $warp" "$(initialized 1)
+        mov.u32 %r3, %ctaid.x;
+        setp.eq.u32 %p1, %r3, 0;
+        @!%p1 bra reader;
+        mov.b64 %d2, map;
+        cvt.u64.u32 %d3, %r0; shl.b64 %d3, %d3, 2;
+        add.u64 %d2, %d2, %d3; add.u64 %d3, %d0, %d3;
+        ld.param.u32 %r4, [%d2];
+        st.global.u32 [%d3], %r4;
+        $3
+        bar.warp.sync 0xffffffff;
+        @%p0 st.relaxed.gpu.global.u32 [%d0+2048], 1;
+        bra done;
+        reader: @!%p0 bra done;
+        again: ld.relaxed.gpu.global.u32 %r5, [%d0+2048];
+        setp.eq.u32 %p2, %r5, 0;
+        @%p2 bra again;
+        fence.sc.gpu;
+        fence.proxy.tensormap::generic.release.gpu;
+        fence.proxy.tensormap::generic.acquire.gpu [%d0], 128;
+        mbarrier.arrive.expect_tx.shared::cta.b64 %d1, [%r1], 2048;
+        cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1+1024],
+            [%d0, {0, 0, 0}], [%r1];
+        wait: mbarrier.try_wait.shared::cta.b64 %p3, [%r1], %d1;
+        @!%p3 bra wait;
+        done:"
+}
+edit_apart 0 clean 'fence.sc.gpu;'
+edit_apart 4 data-race '@%p0 fence.sc.gpu;'
 
 # ---- refused by name ----
 refused() { try 5 "$1" "$one" "$2"; }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "program/program.h"
+#include "program/sites.h"
 #include "ptx/demangle.h"
 
 #define HEAD ".version 8.0\n.target sm_90a\n.address_size 64\n"
@@ -130,6 +131,23 @@ static void check_places(void) {
     ptx_free(module);
 }
 
+/* Of however many calls. */
+static void check_long_chain(void) {
+    enum { CALLS = 300 };
+    static struct ptx_place place[CALLS];
+    const struct ptx_module module = {.file = "k.ptx"};
+    const struct ptx_instruction instruction = {.place = &place[0]};
+    int line;
+    for (int i = 0; i < CALLS; ++i)
+        place[i] = (struct ptx_place){.file = "/a/b/kernel.cu",
+                                      .line = 1000 + i,
+                                      .function = i + 1 < CALLS ? "verb" : NULL,
+                                      .outer = i + 1 < CALLS ? &place[i + 1] : NULL};
+    const char *const chain = site_chain(site_file(&module, &instruction, &line));
+    expect(line == 1000 && chain && strstr(chain, "verb (b/kernel.cu:1298), called at line 1299"),
+           "the outermost of 300 calls", chain ? chain : "no chain");
+}
+
 static void check_names(void) {
     static const char *const names[][2] = {
         {"_Z6kernel9gemm_args", "kernel"},
@@ -150,6 +168,7 @@ int main(void) {
     check_refused();
     check_lists();
     check_places();
+    check_long_chain();
     check_names();
     printf("%d failures\n", failures);
     return failures > 0;

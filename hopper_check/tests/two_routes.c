@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "function_name.h"
 #include "harness/check.h"
 #include "harness/options.h"
 #include "harness/problem_kind.h"
@@ -36,16 +37,41 @@
 #include "sim/core/grid.h"
 #include "sim/core/hazards.h"
 
-/* The PTX that takes the kernels' place: that of the kernel whose record is run, and of another one
- * that its launch function launches, too. */
-enum { MAIN, OTHER, PROGRAMS };
-static struct program *program[PROGRAMS];
-static const void *main_function;
+/* The PTX that takes the kernels' place, and what it has for each kernel that was launched: the
+ * entry of the kernel's name, which a launch function may have chosen among several. */
+static struct ptx_module *module;
+enum { MOST_KERNELS = 64 };
+static struct {
+    const void *kernel;
+    struct program *program; /* NULL: it is none of the file's */
+} instance[MOST_KERNELS];
+static int instances;
 static bool replacing;
 static uint64_t executed;
 
+/* Ends the program if it cannot be executed. */
+static struct program *load_program(const void *kernel) {
+    char name[128], why[512];
+    struct ptx_function *const f =
+        function_name(kernel, name, sizeof name) ? ptx_entry(module, name, why, sizeof why) : NULL;
+    struct program *const p = f ? program_of(module, f) : NULL;
+    for (int i = 0; p && i < p->refusals; ++i)
+        fprintf(stderr, "two_routes: %s:%d: %s: %s\n", module->file, p->refusal[i].first->line,
+                p->refusal[i].first->opcode, p->refusal[i].why);
+    if (p && p->refusals) exit(EXIT_USAGE);
+    return p;
+}
+
+static struct program *program_for(const void *kernel) {
+    for (int i = 0; i < instances; ++i)
+        if (instance[i].kernel == kernel) return instance[i].program;
+    if (instances == MOST_KERNELS) exit(EXIT_USAGE);
+    instance[instances].kernel = kernel;
+    return instance[instances++].program = load_program(kernel);
+}
+
 static struct launch replacement_of(const struct gemm_launch *launch) {
-    return (struct launch){.program = program[launch->kernel == main_function ? MAIN : OTHER],
+    return (struct launch){.program = program_for(launch->kernel),
                            .grid = {launch->grid, 1, 1},
                            .block = {launch->threads, 1, 1},
                            .cluster = {launch->cluster, 1, 1},
@@ -227,33 +253,14 @@ static char *read_text(const char *path) {
     return text;
 }
 
-static bool load_program(struct ptx_module *module, struct ptx_function *f, int which) {
-    struct program *const p = program_of(module, f);
-    for (int i = 0; i < p->refusals; ++i)
-        fprintf(stderr, "two_routes: %s:%d: %s: %s\n", module->file, p->refusal[i].first->line,
-                p->refusal[i].first->opcode, p->refusal[i].why);
-    program[which] = p;
-    return !p->refusals;
-}
-
-/* Where there are two, the one of the record is called kernel. */
-static bool load_programs(const char *path) {
+/* `kernel` has to be one of the file's. */
+static bool load_module(const char *path, const void *kernel) {
     char error[512] = "", *const text = read_text(path);
-    struct ptx_module *const module = text ? ptx_parse(path, text, error, sizeof error) : NULL;
-    struct ptx_function *f = module ? ptx_entry(module, NULL, error, sizeof error) : NULL;
-    if (module && !f) f = ptx_entry(module, "kernel", error, sizeof error);
+    module = text ? ptx_parse(path, text, error, sizeof error) : NULL;
     free(text);
-    if (!f) {
-        fprintf(stderr, "two_routes: %s\n", error);
-        return false;
-    }
-    bool good = load_program(module, f, MAIN);
-    for (int i = 0; i < module->functions; ++i) {
-        struct ptx_function *const other = &module->function[i];
-        if (!other->entry || !other->defined || other == f) continue;
-        good = good && !program[OTHER] && load_program(module, other, OTHER);
-    }
-    return good;
+    if (module && program_for(kernel)) return true;
+    fprintf(stderr, "two_routes: %s\n", module ? "the kernel is not in the PTX" : error);
+    return false;
 }
 
 /* The index of the setting that has this option, or -1. */
@@ -337,14 +344,13 @@ int main(int argc, char **argv) {
     const bool shared = length > 3 && !strcmp(argv[1] + length - 3, ".so");
     const struct gemm_kernel *const kernel =
         shared ? load_kernel(argv[1]) : registered_kernel(argv[1]);
-    if (!kernel || !load_programs(argv[2])) return EXIT_USAGE;
+    if (!kernel || !load_module(argv[2], kernel->function)) return EXIT_USAGE;
     int first = 3;
     if (shared) type = (enum gemm_type)find_name(argv[first++], type_names, ELEMENT_TYPES);
     if ((int)type < 0) {
         fprintf(stderr, "two_routes: there is no type %s\n", argv[3]);
         return EXIT_USAGE;
     }
-    main_function = kernel->function;
     main_loop = kernel->loop;
     struct check_run runs[MOST_CHECK_RUNS];
     const int count = backend_check_runs(kernel, runs);

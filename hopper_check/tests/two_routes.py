@@ -41,7 +41,7 @@ RUN = re.compile(r"^run .* c (\d+) (\S+) ptx (\d+) (\S+) (same|DIFFERENT)\nc (.*
 PLACE = re.compile(r"(\w+/\w+\.(?:cu|h)):(\d+)")
 WORDS = ("ld_shared_b32", "st_shared_b32")
 CLEAN = "0"
-SECONDS = 600  # of both runs of a break, or of the search
+SECONDS = 600  # of processor time, of both runs of a break, or of the search: however busy the machine
 
 # Plain arithmetic on accumulators before the wait: nvcc puts it behind the wait. Fragments that a
 # wgmma still reads it writes into registers of their own. The C build runs what is written.
@@ -118,20 +118,20 @@ def judge(breaks, options, edit, configuration, number):
         return Result("does not compile", edit, errors[-300:])
 
     def make(what):
-        return subprocess.run([options.runner, path, path + ".ptx", configuration.type, what],
-                              capture_output=True, text=True, errors="replace", check=False,
-                              timeout=SECONDS)
+        limited = ["sh", "-c", f'ulimit -t {SECONDS}; exec "$@"', "sh"]
+        return subprocess.run([*limited, options.runner, path, path + ".ptx", configuration.type,
+                               what], capture_output=True, text=True, errors="replace", check=False)
 
-    try:
-        run = make(number)
-        found = RUN.search(run.stdout)
-        if not found:
-            return Result("no verdict", edit, f"exit code {run.returncode}\n{run.stderr[-1500:]}")
-        c, c_kind, ptx, ptx_kind, same, c_places, ptx_places = found.groups()
-        words = c_kind == "data-race" != ptx_kind and of_words(c_places, breaks)
-        elsewhere = ptx == CLEAN != c and not words and make("search").returncode == 1
-    except subprocess.TimeoutExpired:
-        return Result("no verdict", edit, f"takes more than {SECONDS} s, run {number} of {kernel}")
+    run = make(number)
+    found = RUN.search(run.stdout)
+    if not found:
+        return Result("no verdict", edit, f"exit code {run.returncode}\n{run.stderr[-1500:]}")
+    c, c_kind, ptx, ptx_kind, same, c_places, ptx_places = found.groups()
+    words = c_kind == "data-race" != ptx_kind and of_words(c_places, breaks)
+    search = make("search").returncode if ptx == CLEAN != c and not words else 0
+    if search < 0:
+        return Result("no verdict", edit, f"the search ends with signal {-search}")
+    elsewhere = search == 1
     text = f"c {c} {c_kind} {c_places}, ptx {ptx} {ptx_kind} {ptx_places}, run {number} of {kernel}"
     if options.only:
         text += "\n" + run.stderr

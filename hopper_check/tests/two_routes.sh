@@ -12,7 +12,7 @@ for macro; do
     shift
     set -- "$@" "-D$macro"
 done
-"$nvcc" -std=c++17 -O3 -lineinfo -ptx -arch=sm_90a -I"$source/common" -I"$source/beyond" \
+"$nvcc" -std=c++17 -O3 -lineinfo -ptx -arch=sm_90a -I"$source/common" -I"$source/beyond" -I"$source/library" \
     -DGEMM_KERNEL=kernel_of_chapter -DGEMM_BF16_ELEMENTS=1 "$@" "$source/$file" -o "$work/kernel.ptx" || exit 2
 # The first shapes by late, early, random and time, and an edge.
 "$program" "$kernel" "$work/kernel.ptx" 1 2 3 6 12

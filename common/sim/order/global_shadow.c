@@ -10,7 +10,8 @@
  * One rule is stricter than that model. A strong store and an atomic addition to one word do not
  * race, but without an order between them the addition may be lost.
  *
- * Cells are lists of records in one pool. Most have one record: D, written once.
+ * Of a cell, writes are a list of records in one pool, reads a set (reader_sets.h). Most have one
+ * record: D, written once.
  */
 #include "sim/order/global_shadow.h"
 
@@ -23,17 +24,23 @@
 #include "sim/core/run.h"
 #include "sim/order/clock.h"
 #include "sim/order/launch_order.h"
+#include "sim/order/reader_sets.h"
 #include "sim/order/sequential_fences.h"
 #include "sim/order/known_clocks.h"
 #include "sim/order/access_times.h"
 
 enum { CELL_BYTES = 16, THREADS = (1 << 14) - 1 /* all bits of `thread` */ };
 
+struct cell {
+    uint32_t writes; /* the newest first */
+    reader_set reads;
+};
+
 /* Of an allocation. */
 struct cells {
     uint32_t launch;  /* in which they were last used */
     uint32_t written; /* in which they were last written */
-    uint32_t first[];
+    struct cell cell[];
 };
 
 static const char name[] = "the shadow of global memory"; /* in a message */
@@ -54,7 +61,7 @@ static struct cells *cells_at(const void *pointer, size_t *offset) {
     if (cells && cells->launch == launch) return cells;
     const uint32_t written = cells ? cells->written : 0;
     const size_t room = bytes / CELL_BYTES + 1;
-    cells = global_cells_make(pointer, sizeof *cells + room * sizeof cells->first[0], name);
+    cells = global_cells_make(pointer, sizeof *cells + room * sizeof cells->cell[0], name);
     cells->launch = launch;
     cells->written = written;
     return cells;
@@ -66,6 +73,7 @@ void global_shadow_launch_begins(void) {
     if (sim.launch->early == GEMM_IN_ORDER || sim.ahead_complete) in_order = launch;
     pool_used = 1;
     pool_free = 0;
+    reader_sets_launch_begins();
     matrices_d = sim.launches * sim.devices;
     free(cells_of_d);
     cells_of_d = host_zeroed((size_t)matrices_d, sizeof *cells_of_d, name);
@@ -112,7 +120,7 @@ bool global_knows(const struct sim_thread *thread, uint32_t cluster, int slot, u
     const struct sim_sync *const sync = known_get(thread->known, (int)cluster);
     return (sync && sim_clock_get(for_async_proxy ? &sync->g : &sync->c, slot) >= epoch) ||
            launch_order_knows(thread, (int)cluster, slot, epoch, for_async_proxy) ||
-           sequential_fences_know(thread, (int)cluster, slot, epoch, for_async_proxy);
+           sequential_fences_know(thread->known, (int)cluster, slot, epoch, for_async_proxy);
 }
 
 bool global_loses_update(const struct global_record *a, const struct global_record *b) {
@@ -129,13 +137,13 @@ static bool morally_strong(const struct global_record *a, const struct global_re
 }
 
 /* Has a strong read that comes before T's next access seen this strong write? It has if it is in
- * the list, because the next write takes all reads out. */
-static bool observed(const struct sim_thread *thread, uint32_t list,
+ * the set, because the next write takes all reads out. */
+static bool observed(const struct sim_thread *thread, reader_set reads,
                      const struct global_record *write) {
     if (write->how != GLOBAL_STRONG || !write->write) return false;
-    for (; list; list = pool[list].next) {
-        const struct global_record *const read = &pool[list];
-        if (read->how == GLOBAL_STRONG && !read->write && read->bytes & write->bytes &&
+    for (; reads; reads = newest_reader(reads)->next) {
+        const struct global_record *const read = newest_reader(reads);
+        if (read->how == GLOBAL_STRONG && read->bytes & write->bytes &&
             global_knows(thread, read->cluster, read->slot, read->epoch, false))
             return true;
     }
@@ -143,20 +151,15 @@ static bool observed(const struct sim_thread *thread, uint32_t list,
 }
 
 static bool ordered(const struct sim_thread *thread, const struct global_record *now,
-                    const struct global_record *then, uint32_t list) {
+                    const struct global_record *then, reader_set reads) {
     const bool across =
         global_is_async(now->how) && now->how != GLOBAL_TMA_MAP && !global_is_async(then->how);
     return global_knows(thread, then->cluster, then->slot, then->epoch, across) ||
            (morally_strong(now, then) && !global_loses_update(now, then)) ||
-           (!global_is_async(now->how) && observed(thread, list, then));
+           (!global_is_async(now->how) && observed(thread, reads, then));
 }
 
 /* ---- access ---- */
-
-static bool same_actor(const struct global_record *a, const struct global_record *b) {
-    return a->slot == b->slot && a->cluster == b->cluster && a->how == b->how &&
-           a->write == b->write;
-}
 
 static bool same_thread(const struct global_record *a, const struct global_record *b) {
     return a->thread == b->thread && a->cluster == b->cluster;
@@ -195,25 +198,32 @@ static bool equal_values(const struct global_record *now, const struct global_re
     return true;
 }
 
-static bool was_read(uint32_t list, unsigned bytes) {
-    while (list && (pool[list].write || !(pool[list].bytes & bytes)))
-        list = pool[list].next;
-    return list != 0;
+static bool was_read(reader_set reads, unsigned bytes) {
+    while (reads && !(newest_reader(reads)->bytes & bytes))
+        reads = newest_reader(reads)->next;
+    return reads != 0;
 }
 
-static void touch_cell(struct sim_thread *thread, struct global_record *now, uint32_t *first,
-                       const unsigned char *at, bool in_d, const unsigned char *value) {
-    const uint32_t list = *first;
+static void judge_reads(struct sim_thread *thread, const struct global_record *now,
+                        reader_set reads, const unsigned char *at) {
+    for (reader_set i = reads; i; i = newest_reader(i)->next) {
+        const struct global_record *const then = newest_reader(i);
+        const unsigned shared = then->bytes & now->bytes;
+        if (shared && !ordered(thread, now, then, reads))
+            global_accuse(thread, now, then, at + __builtin_ctz(shared), false);
+    }
+}
+
+static void judge_writes(struct sim_thread *thread, const struct global_record *now,
+                         const struct cell *cell, const unsigned char *at, bool in_d,
+                         const unsigned char *value) {
     const bool one_writer =
-        in_d && now->write && !global_is_strong(now->how) && !was_read(list, now->bytes);
-    /* All verdicts first: an older record may be ordered by a newer one that goes. */
-    for (uint32_t i = list; i; i = pool[i].next) {
+        in_d && now->write && !global_is_strong(now->how) && !was_read(cell->reads, now->bytes);
+    for (uint32_t i = cell->writes; i; i = pool[i].next) {
         struct global_record *const then = &pool[i];
         const unsigned shared = then->bytes & now->bytes;
         then->equal = false;
-        if (!shared || !(now->write || then->write)) continue;
-        const void *const where = at + __builtin_ctz(shared);
-        if (ordered(thread, now, then, list)) continue;
+        if (!shared || ordered(thread, now, then, cell->reads)) continue;
         const bool together = one_instruction(now, then);
         if (together && !doubtful_rules) continue;
         const bool equal = !together && equal_values(now, then, at, value);
@@ -221,20 +231,21 @@ static void touch_cell(struct sim_thread *thread, struct global_record *now, uin
         if (then->equal) continue;
         if (together) doubt_in_next_report(DOUBT_ONE_INSTRUCTION);
         if (equal) doubt_in_next_report(DOUBT_EQUAL_VALUES);
-        const bool twice =
-            then->write && one_writer && !same_thread(now, then) && same_launch(now, then);
-        global_accuse(thread, now, then, where, twice);
+        const bool twice = one_writer && !same_thread(now, then) && same_launch(now, then);
+        global_accuse(thread, now, then, at + __builtin_ctz(shared), twice);
     }
-    uint32_t *link = first;
+}
+
+/* A write takes the place of what it covers. */
+static void replace_writes(const struct sim_thread *thread, const struct global_record *now,
+                           uint32_t *link) {
     while (*link) {
         const uint32_t i = *link;
         struct global_record *const then = &pool[i];
         /* Reductions may come in any order, and a reader needs all of them. */
         const bool keep = now->how == GLOBAL_TMA_REDUCE && then->how == GLOBAL_TMA_REDUCE &&
                           !global_knows(thread, then->cluster, then->slot, then->epoch, false);
-        const bool replaced =
-            now->write ? !then->equal && (!keep || same_actor(now, then)) : same_actor(now, then);
-        if (replaced) then->bytes &= (uint16_t)~now->bytes;
+        if (!then->equal && (!keep || same_actor(now, then))) then->bytes &= (uint16_t)~now->bytes;
         if (then->bytes) {
             link = &then->next;
             continue;
@@ -243,9 +254,23 @@ static void touch_cell(struct sim_thread *thread, struct global_record *now, uin
         then->next = pool_free;
         pool_free = i;
     }
-    now->next = *first;
-    const uint32_t made = new_record(now);
-    *first = made;
+}
+
+static void touch_cell(struct sim_thread *thread, struct global_record *now, struct cell *cell,
+                       const unsigned char *at, bool in_d, const unsigned char *value) {
+    if (!now->write) {
+        judge_writes(thread, now, cell, at, in_d, value);
+        cell->reads = readers_and(cell->reads, now);
+        return;
+    }
+    /* All verdicts first: an older record may be ordered by a newer one that goes. */
+    cell->reads = settled_readers(cell->reads);
+    judge_reads(thread, now, cell->reads, at);
+    judge_writes(thread, now, cell, at, in_d, value);
+    cell->reads = readers_of_other_bytes(cell->reads, now->bytes);
+    replace_writes(thread, now, &cell->writes);
+    now->next = cell->writes;
+    cell->writes = new_record(now);
 }
 
 static void touch(struct sim_thread *thread, struct global_record *now, const void *pointer,
@@ -266,7 +291,7 @@ static void touch(struct sim_thread *thread, struct global_record *now, const vo
         const size_t cell = offset / CELL_BYTES, in_cell = offset % CELL_BYTES;
         const size_t room = CELL_BYTES - in_cell, count = room < end - offset ? room : end - offset;
         now->bytes = (uint16_t)(((1u << count) - 1) << in_cell);
-        touch_cell(thread, now, &cells->first[cell], base + cell * CELL_BYTES, in_d, value);
+        touch_cell(thread, now, &cells->cell[cell], base + cell * CELL_BYTES, in_d, value);
         if (value) value += count;
         offset += count;
     }
@@ -338,8 +363,8 @@ void global_last_writes(const void *pointer, size_t bytes,
     const struct cells *const cells = cells_at(pointer, &offset);
     if (!cells || cells->written != launch) return;
     for (size_t cell = offset / CELL_BYTES; cell * CELL_BYTES < offset + bytes; ++cell)
-        for (uint32_t i = cells->first[cell]; i; i = pool[i].next)
-            if (pool[i].write) each(object, &pool[i]);
+        for (uint32_t i = cells->cell[cell].writes; i; i = pool[i].next)
+            each(object, &pool[i]);
 }
 
 bool global_written_before(const void *pointer) {

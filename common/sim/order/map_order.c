@@ -16,6 +16,7 @@
 #include "sim/order/clock.h"
 #include "sim/order/global_shadow.h"
 #include "sim/order/known_clocks.h"
+#include "sim/order/sequential_fences.h"
 
 enum { MAP_BYTES = 128, BUCKETS = 1024, WHERE_TEXT = 96, LINE_TEXT = 128 };
 
@@ -126,7 +127,9 @@ static bool covers(const struct released *r, const struct global_record *write) 
     if (r->copy) return false;
     const struct sim_sync *const sync =
         own ? &r->sync : known_get(r->sync.known, (int)write->cluster);
-    return sync && sim_clock_get(&sync->c, write->slot) >= write->epoch;
+    return (sync && sim_clock_get(&sync->c, write->slot) >= write->epoch) ||
+           (!own && sequential_fences_know(r->sync.known, (int)write->cluster, write->slot,
+                                           write->epoch, false));
 }
 
 /* ---- acquires ---- */

@@ -94,9 +94,9 @@ static bool has(const struct marks *marks, uint32_t fence, int slot, uint32_t ep
     return mark && mark->epoch >= epoch;
 }
 
-bool sequential_fences_know(const struct sim_thread *thread, int cluster, int slot, uint32_t epoch,
+bool sequential_fences_know(const struct sim_known *known, int cluster, int slot, uint32_t epoch,
                             bool for_async_proxy) {
-    const struct sim_sync *const sync = fences ? known_get(thread->known, THE_FENCES) : NULL;
+    const struct sim_sync *const sync = fences ? known_get(known, THE_FENCES) : NULL;
     if (!sync || cluster >= log_room) return false;
     const struct log *const log = &logs[cluster];
     const uint32_t last = sim_clock_get(&sync->c, 0), last_proxied = sim_clock_get(&sync->g, 0);

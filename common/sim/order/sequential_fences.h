@@ -16,9 +16,10 @@ void sequential_fences_acquire(struct sim_thread *thread, enum sim_scope scope);
 void sequential_fences_release(struct sim_thread *thread, enum sim_scope scope,
                                const struct sim_sync *now);
 
-/* Has T, or what has been released to it, acquired a fence that had this access of another cluster
- * before it? `for_async_proxy`: before an async-proxy operation that follows. */
-bool sequential_fences_know(const struct sim_thread *thread, int cluster, int slot, uint32_t epoch,
+/* Is there a fence among what is `known` of other clusters, to a thread or behind a release, that
+ * had this access of another cluster before it? `for_async_proxy`: before an async-proxy operation
+ * that follows. */
+bool sequential_fences_know(const struct sim_known *known, int cluster, int slot, uint32_t epoch,
                             bool for_async_proxy);
 
 void sequential_fences_launch_begins(void);

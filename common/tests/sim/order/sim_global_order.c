@@ -353,6 +353,26 @@ static inline void rounds(const struct gemm_args *args, bool fences) {
 KERNEL(THREADS, 1) grid_barrier(KERNEL_ARGS args) { rounds(&args, true); }
 KERNEL(THREADS, 1) grid_barrier_no_fence(KERNEL_ARGS args) { rounds(&args, false); }
 
+/* Read by all threads in several steps, and then overwritten: one has read once more. */
+static inline void read_by_all(const struct gemm_args *args, bool releases) {
+    for (int i = 0; i < 3; ++i) {
+        (void)ld_global_b32(args->workspace + (me() + i) % 8);
+        (void)ld_global_b128(args->workspace + 4 * (i % 2));
+        __syncthreads();
+    }
+    meet(args, 1, true);
+    if (part() == 2 && me() == 17) {
+        OTHER (void)ld_global_b32(args->workspace);
+        set(flag_of(args, 0), releases);
+    }
+    if (part() == 0 && me() == 5) {
+        while (load(flag_of(args, 0), true) == 0) {}
+        MARK st_global_b128(args->workspace, values(0, 0));
+    }
+}
+KERNEL(THREADS, 1) overwritten_behind_all(KERNEL_ARGS args) { read_by_all(&args, true); }
+KERNEL(THREADS, 1) overwritten_behind_all_but_one(KERNEL_ARGS args) { read_by_all(&args, false); }
+
 /* ---- in turn: each CTA adds its part to what those before have left, in D ---- */
 
 static inline void in_turn(const struct gemm_args *args, bool releases) {
@@ -796,6 +816,7 @@ int main(void) {
     EXPECT_RIGHT(passed_on, 1, 32);
     EXPECT_RIGHT(reused, 1, 32);
     EXPECT_RIGHT(grid_barrier, 1, THREADS);
+    EXPECT_RIGHT(overwritten_behind_all, 1, THREADS);
     EXPECT_SUM(turns);
     EXPECT_RIGHT(overwritten_in_turn, 1, THREADS);
     EXPECT_RIGHT(cleared_first, 1, THREADS);
@@ -844,6 +865,7 @@ int main(void) {
     EXPECT_WRONG(not_passed_on, 1, 32, "data-race", "Nothing orders the two");
     EXPECT_WRONG(reused_too_early, 1, 32, "data-race", "releases none");
     EXPECT_EITHER(grid_barrier_no_fence, 1, THREADS, "data-race", "releases none");
+    EXPECT_WRONG(overwritten_behind_all_but_one, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(turns_not_released, 1, THREADS, "data-race", "releases none");
     EXPECT_WRONG(overwritten_no_release, 1, THREADS, "global-write-write", "one writer");
     EXPECT_WRONG(cleared_no_barrier, 1, THREADS, "global-write-write", "one writer");
