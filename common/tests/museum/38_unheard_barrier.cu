@@ -5,7 +5,7 @@
  * title: A barrier that nobody waits for
  * kind: phase
  * project: CUTLASS, https://github.com/NVIDIA/cutlass/issues/3643
- * symptom: 29 of 200 runs wrong on a B200, and a failed launch for larger k
+ * symptom: 29 of 200 runs wrong on a B200, and a failed launch for larger sizes
  * reports: read-before-landed
  * does: Each of two CTAs lets the TMA load half of an operand into its own shared memory, and rank 0
  *   uses both halves.

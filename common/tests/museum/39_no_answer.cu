@@ -5,7 +5,7 @@
  * title: No answer
  * kind: reuse
  * project: cuda-oxide, https://github.com/NVlabs/cuda-oxide/pull/1066
- * symptom: 264 of 1024 tiles are not written on a B200 if one wait is delayed, none otherwise
+ * symptom: 264 of 1024 tiles are not written, on a B200, if some waits are delayed
  * run: --schedule random --schedule-seed 3
  * reports: data-race
  */

@@ -4,7 +4,7 @@
  * title: An operand that threads have written
  * kind: proxy
  * project: SGLang, https://github.com/sgl-project/sglang/pull/39124
- * symptom: 86 to 100 of 100 runs wrong on a B300
+ * symptom: 86 of 100 runs wrong at one shape, on a B300
  * reports: missing-proxy-fence
  * does: The threads of a warpgroup store a tile of A and one of B to shared memory, and then
  *   multiply them.
