@@ -1,8 +1,9 @@
 """museum.py ROOT HOPPER_CHECK NVCC WORK [EXHIBIT...]: the museum, as a reader's program would be.
 
-Each exhibit of Hopper's becomes a CUDA program in both forms (programs/museum.cu), which hopper_check
-runs. The fixed form is clean under every schedule. The first finding of the broken one has a kind that
-is accused, and that line is one of the two that are named. Skipped (77) where there is no nvcc.
+Each exhibit of Hopper's becomes a CUDA program in both forms (programs/museum.cu), which
+hopper_check runs. The fixed form is clean under every schedule. The first finding of the broken one
+has a kind that is accused, and that line is one of the two that are named. Skipped (77) where there
+is no nvcc.
 """
 
 import concurrent.futures
@@ -63,8 +64,8 @@ def check(name, hopper_check, nvcc, work):
     """What is not as it should be, or None."""
     for fixed in (1, 0):
         program = compile_form(name, fixed, nvcc, work)
-        done = subprocess.run([hopper_check, "--jobs", "1", program], capture_output=True, text=True,
-                              check=False, timeout=SECONDS)
+        done = subprocess.run([hopper_check, "--jobs", "1", program], capture_output=True,
+                              text=True, check=False, timeout=SECONDS)
         if done.returncode != (CLEAN if fixed else FINDINGS):
             return f"fixed {fixed}, exit code {done.returncode}: {done.stdout}{done.stderr}"
     kind, text = FINDING.search(done.stdout + done.stderr).groups()

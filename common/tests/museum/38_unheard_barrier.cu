@@ -7,8 +7,8 @@
  * project: CUTLASS, https://github.com/NVIDIA/cutlass/issues/3643
  * symptom: 29 of 200 runs wrong on a B200, and a failed launch for larger sizes
  * reports: read-before-landed
- * does: Each of two CTAs lets the TMA load half of an operand into its own shared memory, and rank 0
- *   uses both halves.
+ * does: Each of two CTAs lets the TMA load half of an operand into its own shared memory, and rank
+ *   0 uses both halves.
  */
 #include "hopper/cluster.h"
 #include "hopper/tma.h"

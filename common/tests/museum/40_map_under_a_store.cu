@@ -8,7 +8,7 @@
  * symptom: very rarely a patch of 128 x 32 elements differs between two runs
  * reports: tensor-map-in-use
  * does: One warp copies a tile of each matrix through two stages: the lanes fill a stage, and the
- *   TMA stores it. All stores go through one map in global memory, which is changed for each matrix.
+ *   TMA stores it. All stores go through one map in global memory, changed for each matrix.
  */
 #include "hopper/tensormap.h"
 #include "hopper/tma.h"

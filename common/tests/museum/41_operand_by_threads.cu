@@ -1,5 +1,5 @@
 /*
- * 41_operand_by_threads.cu: threads write an operand, and the Tensor Core reads it behind a barrier.
+ * 41_operand_by_threads.cu: threads write an operand; the Tensor Core reads it behind a barrier.
  *
  * title: An operand that threads have written
  * kind: proxy

@@ -6,8 +6,8 @@
  * project: learn-cuda, https://github.com/gau-nernst/learn-cuda
  * symptom: none is told
  * reports: data-race
- * does: A warp adds the chunks of 32 lanes in five steps: each lane adds the chunk that lies 16, then
- *   8, 4, 2 and 1 places further.
+ * does: A warp adds the chunks of 32 lanes in five steps: each lane adds the chunk that lies 16,
+ *   then 8, 4, 2 and 1 places further.
  */
 #include "hopper/thread.h"
 #include "tests/museum/museum.h"

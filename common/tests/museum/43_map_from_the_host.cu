@@ -1,6 +1,6 @@
 /*
- * 43_map_from_the_host.cu: the host has copied a tensor map to global memory, and the kernel uses it
- * without an acquire.
+ * 43_map_from_the_host.cu: the host has copied a tensor map to global memory, and the kernel uses
+ * it without an acquire.
  *
  * title: A map from the host
  * kind: proxy, a practice

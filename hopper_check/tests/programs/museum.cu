@@ -1,5 +1,5 @@
-// museum.cu: runs one form of an exhibit of the museum, which it is compiled with, as a CUDA program
-// would: museum_run.c and as much of a backend as that needs. Ends with 1 if D is wrong.
+// museum.cu: runs one form of an exhibit of the museum, which it is compiled with, as a CUDA
+// program: museum_run.c and as much of a backend as that needs. Ends with 1 if D is wrong.
 #include <cstdio>
 
 #include <cuda_runtime.h>
