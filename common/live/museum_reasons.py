@@ -340,6 +340,7 @@ EXHIBITS = {
         "not": {
             "cp_async_wait_group(":
                 "Each thread has its own copies here. What does it know of the others' after that?",
+            "fence_proxy_async(": "Each thread has fenced its own copies. Who knows of it?",
             "copy_tile(shared->a[1 - stage]":
                 "The multiplication that has read this stage has been waited for, by each warp. But "
                 "did all warps come as far?",
@@ -360,6 +361,69 @@ EXHIBITS = {
             "fence_proxy_async(": "Each thread has fenced what it has written. Who knows of it?",
             "bulk_commit_group(": "The thread that has issued the store commits it. That is right.",
             "stmatrix_x4(": "The lanes of a warp store together, and each warp has rows of its own.",
+        },
+    },
+    "38_unheard_barrier": {
+        "not": {
+            "mbarrier_arrive_expect_tx(":
+                "Each CTA announces the bytes of its half on its own barrier. That is right. Who "
+                "waits for it?",
+            "tma_load(": "Each CTA loads its half for its own barrier. That is right.",
+            "ld_shared_cluster_b128(":
+                "This read is too early. Something let rank 0 come here before the other half had "
+                "landed.",
+        },
+    },
+    "40_map_under_a_store": {
+        "not": {
+            "fence_proxy_async()":
+                "Each lane fences what it has stored to the stage. That is right.",
+            "tensor_map_replace_address(":
+                "This changes the copy in shared memory, which no store uses.",
+            "tensor_map_copy_release(":
+                "This change comes while a store still reads the map. Which line should have kept "
+                "it back?",
+            "fence_tensor_map_acquire(": "The changed map is acquired before its use. That is right.",
+            "bulk_commit_group()": "Each store is a group of its own. That is right.",
+            "    bulk_wait_group(0);": "It waits for all stores before the end. That is right.",
+        },
+    },
+    "41_operand_by_threads": {
+        "not": {
+            "issue_product(":
+                "This read is the one that is not ordered. A thread's fence covers what it has "
+                "written itself, so it comes before the barrier.",
+            "for (int i = threadIdx.x":
+                "Before the loop nothing has been written.",
+        },
+        "early": {
+            "st_shared_b128(&shared->b[BOX_CHUNK(i)]\n}":
+                "In the loop it would help, too, once for every chunk. Once after the loop is enough.",
+        },
+    },
+    "42_in_one_step": {
+        "not": {
+            "st_shared_b128(&shared->part[i]": "Each lane fills places of its own.",
+            "const struct b128 other":
+                "The barrier at the end of the step orders this read after the writes of the step "
+                "before. What of the writes of this step?",
+        },
+        "early": {
+            "struct b128 sum": "It would help, too: no other lane writes this lane's place.",
+            "for (int i = 0; i < 4": "It would help, too. It may come after the addition as well.",
+        },
+    },
+    "43_map_from_the_host": {
+        "not": {
+            "mbarrier_wait(": "It waits for the load, which has used the map by then.",
+            "tma_store(": "This map is in the kernel's parameter, where it needs nothing.",
+        },
+        "early": {
+            "if (threadIdx.x != 0) return":
+                "It would help, too, but all threads would call it. One is enough.",
+            "mbarrier_init(": "It would help, too. It may come later.",
+            "fence_mbarrier_init(": "It would help, too. It may come later.",
+            "mbarrier_arrive_expect_tx(": "It would help, too. It may come later.",
         },
     },
 }

@@ -39,7 +39,8 @@ KERNEL(THREADS, 1) a_from_registers(KERNEL_ARGS args) {
     const int row = threadIdx.x / 32 * 16 + threadIdx.x % 16, half = threadIdx.x % 32 / 16;
     float acc[BOX_ROWS / 2] = {0};
     uint32_t fragment[STEPS][4];
-    UNROLL for (int k = 0; k < TILES; ++k) {
+    /* A loop: unrolled, a compiler may take other registers for each k-tile. */
+    NO_UNROLL for (int k = 0; k < TILES; ++k) {
         UNROLL for (int step = 0; step < STEPS; ++step) {
             const void* const chunk = &shared->a[k][BOX_CHUNK(row * 8 + step * 2 + half)];
             ldmatrix_x4(fragment[step], chunk); /* accused: fragment-in-flight */

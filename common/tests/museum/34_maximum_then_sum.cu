@@ -14,28 +14,30 @@
 
 enum { THREADS = 64, LANES = 32, WARPS = THREADS / LANES };
 struct smem {
-    uint32_t of_warp[WARPS];
+    struct b128 of_warp[WARPS];
 };
 
 KERNEL(THREADS, 1) two_reductions(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     const int warp = threadIdx.x / LANES;
     const bool writes = threadIdx.x % LANES == 0;
-    if (writes) st_shared_b32(&shared->of_warp[warp], (uint32_t)warp + 1);
+    struct b128 found = {{(uint32_t)warp + 1, 0, 0, 0}};
+    if (writes) st_shared_b128(&shared->of_warp[warp], found);
     __syncthreads();
-    if (threadIdx.x == 0) st_shared_b32(&shared->of_warp[0], WARPS);
+    if (threadIdx.x == 0)
+        st_shared_b128(&shared->of_warp[0], ld_shared_b128(&shared->of_warp[WARPS - 1]));
     __syncthreads();
-    const uint32_t most = ld_shared_b32(&shared->of_warp[0]);
+    found.word[0] = ld_shared_b128(&shared->of_warp[0]).word[0] + (uint32_t)warp;
 #if FIXED
     __syncthreads();
 #endif
     /* accused: data-race */
-    if (writes) st_shared_b32(&shared->of_warp[warp], most + (uint32_t)warp);
+    if (writes) st_shared_b128(&shared->of_warp[warp], found);
     __syncthreads();
     if (threadIdx.x == 0) {
         uint32_t sum = 0;
         for (int i = 0; i < WARPS; ++i)
-            sum += ld_shared_b32(&shared->of_warp[i]);
+            sum += ld_shared_b128(&shared->of_warp[i]).word[0];
         st_global_b32(&args.d[0], sum);
     }
 }

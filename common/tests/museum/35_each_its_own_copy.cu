@@ -6,7 +6,7 @@
  * kind: scope
  * project: CUTLASS, tutorial wgmma_sm90, https://github.com/NVIDIA/cutlass
  * symptom: none is told
- * reports: missing-proxy-fence
+ * reports: read-before-landed
  * does: A warpgroup copies tiles of A and B by cp.async, a part of them each thread, and multiplies
  *   them.
  */
@@ -38,11 +38,11 @@ KERNEL(THREADS, 1) piped_gemm(KERNEL_ARGS args) {
     NO_UNROLL for (int k = 0; k < TILES; ++k) {
         const int stage = k % STAGES;
         cp_async_wait_group(0);
-#if FIXED
         fence_proxy_async();
+#if FIXED
         __syncthreads();
 #endif
-        /* accused: missing-proxy-fence */
+        /* accused: read-before-landed */
         issue_product(acc, shared->a[stage], shared->b[stage], k > 0);
         if (k + 1 < TILES) {
             copy_tile(shared->a[1 - stage], args.a, k + 1);

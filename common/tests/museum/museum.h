@@ -37,6 +37,10 @@ enum {
     ((PLACE_ROW(n) + (int)(i) / 8) * MUSEUM_EXTENT + PLACE_COLUMN(n) + (int)(i) % 8 * 8)
 #define BOX_CHUNK(i) (((i) / 8 * 8 + (((i) ^ (i) / 8) & 7)) * 8)
 
+/* A's tensor map in global memory, where the host has copied it before the launch. */
+enum { MUSEUM_MAP_WORD = 32 };
+#define MUSEUM_MAP_A(args) ((const struct tensor_map *)(args.tile_counter + MUSEUM_MAP_WORD))
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -8,6 +8,7 @@ enum { ELEMENTS = MUSEUM_EXTENT * MUSEUM_EXTENT };
 static uint16_t host_a[ELEMENTS], host_b[ELEMENTS], host_d[ELEMENTS];
 static element_t *a, *b, *d;
 static uint32_t *counter;
+static struct tensor_map map_a, map_b, map_d;
 static const struct museum_form *current;
 
 static enum gemm_status enqueue(const struct contender *self, const struct gemm_problem *problem,
@@ -21,6 +22,9 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
                              .m = problem->m,
                              .n = problem->n,
                              .k = problem->k,
+                             .map_a = map_a,
+                             .map_b = map_b,
+                             .map_d = map_d,
                              .tile_counter = counter};
     const struct gemm_launch launch = {.kernel = current->kernel,
                                        .name = self->name,
@@ -29,13 +33,18 @@ static enum gemm_status enqueue(const struct contender *self, const struct gemm_
                                        .threads = current->threads,
                                        .smem_bytes = current->smem_bytes,
                                        .stream = stream};
-    struct tensor_map *const maps[] = {&args.map_a, &args.map_b, &args.map_d};
+    return gemm_launch_kernel(&launch, &args);
+}
+
+/* The maps of A, B and D; that of A in global memory, too. */
+static bool make_maps(void) {
+    struct tensor_map *const maps[] = {&map_a, &map_b, &map_d};
     const void *const matrices[] = {a, b, d};
     for (int i = 0; i < 3; ++i)
         if (gemm_tensor_map(maps[i], GEMM_BF16, matrices[i], MUSEUM_EXTENT, MUSEUM_EXTENT,
                             MUSEUM_EXTENT, BOX_ROWS, BOX_ROWS, SWIZZLE_128B))
-            return GEMM_UNSUPPORTED;
-    return gemm_launch_kernel(&launch, &args);
+            return false;
+    return backend_copy_in(counter + MUSEUM_MAP_WORD, &map_a, sizeof map_a);
 }
 
 enum exit_code museum_open(const struct museum_exhibit *exhibit) {
@@ -72,7 +81,8 @@ enum run_status museum_run(const struct museum_exhibit *exhibit, int fixed, int 
         .m = MUSEUM_EXTENT, .n = MUSEUM_EXTENT, .k = MUSEUM_EXTENT};
     double cycles;
     current = exhibit->form[fixed];
-    if (!backend_fill(d, 0x7fff, ELEMENTS) || !backend_fill(counter, 0, 128)) return RUN_FAILED;
+    if (!backend_fill(d, 0x7fff, ELEMENTS) || !backend_fill(counter, 0, 128) || !make_maps())
+        return RUN_FAILED;
     const enum run_status status = backend_run(&contender, &problem, &cycles);
     if (status != RUN_OK) return status;
     if (!backend_copy_out(host_d, d, sizeof host_d)) return RUN_FAILED;

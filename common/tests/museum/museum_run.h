@@ -12,8 +12,8 @@
 enum exit_code museum_open(const struct museum_exhibit *exhibit);
 void museum_close(void);
 
-/* Runs one form with D full of NaN and args.tile_counter full of zeros. `wrong`: elements of D that
- * are wrong, if the run has ended well. */
+/* Runs one form with D full of NaN, and zeros in front of A's map in args.tile_counter. `wrong`:
+ * elements of D that are wrong, if the run has ended well. */
 enum run_status museum_run(const struct museum_exhibit *exhibit, int fixed, int *wrong);
 
 #endif
