@@ -171,7 +171,7 @@ bool kind_open(struct kind_run *run, const struct buffers *buffers, struct opera
         p->ld[i] = ((int64_t)p->matrix[i].columns + per_row - 1) / per_row * per_row;
         p->device_ld[i] = p->matrix[i].near ? p->ld[i] : device_pitch(p->matrix[i].rows, p->ld[i]);
     }
-    if (p->kind->place) p->kind->place(p, p->of_kind);
+    if (p->kind->locate) p->kind->locate(p, p->of_kind);
     for (int i = 0; i < p->count; ++i)
         if (!p->matrix[i].output && !open_input(run, buffers, i)) return false;
     if (!open_reference(run, operands)) return false;

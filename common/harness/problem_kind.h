@@ -115,7 +115,7 @@ struct problem_kind {
     void (*prepare)(const struct kind_problem *p, void *of_kind);
     size_t of_kind_bytes;
     /* Adds what follows from where A, B, D and the matrices lie. NULL: nothing. */
-    void (*place)(const struct kind_problem *p, void *of_kind);
+    void (*locate)(const struct kind_problem *p, void *of_kind);
     /* Changes the extents where they are not m, n, k and m x n. NULL: they are. */
     void (*extents)(const struct kind_problem *p, struct kind_extents *extents);
     /* Does this row of 'A', 'B' or 'D' lie between others and belong to nothing? As padding: in an

@@ -138,7 +138,7 @@ struct tensor_memory *tensor_memory_at(struct sim_cta *cta, int column, int colu
 
 struct alloc_call {
     int group;
-    struct sim_shared_place to;
+    struct sim_shared_pointer to;
     int columns;
 };
 

@@ -24,7 +24,7 @@ static void require_whole_warp(const char *name) {
 }
 
 struct rows {
-    struct sim_shared_place row; /* of the lanes whose addresses count, eight for each matrix */
+    struct sim_shared_pointer row; /* of the lanes whose addresses count, eight for each matrix */
     uint32_t *r;
     int matrices;
     bool transposed;

@@ -124,10 +124,10 @@ KERNEL(THREADS, 1) arrives_at_the_dead(KERNEL_ARGS args) {
     }
 }
 
-static void arrive_and_wait(enum mistake mistake, struct b128 *place, struct b128 own) {
+static void arrive_and_wait(enum mistake mistake, struct b128 *own_box, struct b128 own) {
     if (mistake != ONLY_WAITS) cluster_arrive();
     if (mistake == ARRIVES_TWICE) cluster_arrive();
-    if (mistake == WRITES_AFTER_ARRIVAL) st_shared_b128(place, own);
+    if (mistake == WRITES_AFTER_ARRIVAL) st_shared_b128(own_box, own);
     cluster_wait();
 }
 
@@ -137,8 +137,8 @@ KERNEL(THREADS, 1) reads_the_peer(KERNEL_ARGS args) {
     const enum mistake mistake = (enum mistake)args.splits;
     const uint32_t rank = cluster_rank();
     const struct b128 own = {{rank, rank, rank, 100 + rank}};
-    struct b128 *const place = (struct b128 *)(void *)shared->box + threadIdx.x;
-    st_shared_b128(place, own);
+    struct b128 *const own_box = (struct b128 *)(void *)shared->box + threadIdx.x;
+    st_shared_b128(own_box, own);
     if (mistake == NO_FIRST_SYNC)
         __syncthreads();
     else if (mistake == RELAXED_FIRST)
@@ -146,15 +146,15 @@ KERNEL(THREADS, 1) reads_the_peer(KERNEL_ARGS args) {
     else if (mistake < HALVES)
         cluster_sync();
     else
-        arrive_and_wait(mistake, place, own);
+        arrive_and_wait(mistake, own_box, own);
     const uint32_t from = mistake == WRONG_RANK ? CLUSTER : CLUSTER - 1 - rank;
-    const struct b128 other = ld_shared_cluster_b128(place, from);
-    const struct b128 same = ld_shared_cluster_b128(place, rank);
+    const struct b128 other = ld_shared_cluster_b128(own_box, from);
+    const struct b128 same = ld_shared_cluster_b128(own_box, rank);
     if (threadIdx.x == 0) args.workspace[rank] = (float)(other.word[3] + 1000 * same.word[3]);
-    if (mistake == NOT_RELEASED) st_shared_b128(place, other);
+    if (mistake == NOT_RELEASED) st_shared_b128(own_box, other);
     if (mistake == NO_LAST_SYNC) return;
     cluster_arrive();
-    if (mistake == READS_AFTER_ARRIVAL) ld_shared_cluster_b128(place, from);
+    if (mistake == READS_AFTER_ARRIVAL) ld_shared_cluster_b128(own_box, from);
     if (mistake != ENDS_AFTER_ARRIVAL) cluster_wait();
 }
 

@@ -26,7 +26,7 @@ struct layout {
 static uint32_t width_of(struct layout l) { return l.swizzle ? 16u << l.swizzle : 16; }
 
 /* Byte offset of element (mn, k). */
-static uint32_t place(struct layout l, uint32_t mn, uint32_t k) {
+static uint32_t offset_of(struct layout l, uint32_t mn, uint32_t k) {
     const uint32_t width = width_of(l), elements = width / 2, chunks = width / 16;
     uint32_t offset;
     if (!l.swizzle) {
@@ -68,7 +68,7 @@ static void fill(struct layout l, element_t *tile, const element_t *matrix, int6
         }
         const element_t low = ld_global_element(&matrix[mn[0] * ld + k[0]]);
         const element_t high = ld_global_element(&matrix[mn[1] * ld + k[1]]);
-        st_shared_b32((uint32_t *)(void *)((char *)tile + place(l, mn[0], k[0])),
+        st_shared_b32((uint32_t *)(void *)((char *)tile + offset_of(l, mn[0], k[0])),
                       (uint32_t)high.bits << 16 | low.bits);
     }
 }
@@ -129,7 +129,7 @@ static void fill_e4m3(struct layout l, element_t *tile, const element_t *matrix,
         for (int j = 0; j < 4; ++j)
             value[j] = element_to_float(ld_global_element(&matrix[mn * ld + 2 * k + j]));
         const uint32_t low = pack_e4m3(value[0], value[1]);
-        st_shared_b32((uint32_t *)(void *)((char *)tile + place(l, mn, k)),
+        st_shared_b32((uint32_t *)(void *)((char *)tile + offset_of(l, mn, k)),
                       low | (uint32_t)pack_e4m3(value[2], value[3]) << 16);
     }
 }
