@@ -6,7 +6,7 @@
 #include "hopper/thread.h"
 #include "machine/launch.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/shared_memory.h"
 #include "sim/units/registers/accumulators.h"
 #include "sim/units/registers/watch.h"

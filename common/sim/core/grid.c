@@ -32,7 +32,7 @@
 #include "sim/core/jobs.h"
 #include "sim/core/lanes.h"
 #include "sim/core/launch_bounds.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/scheduler.h"
 #include "sim/core/shared_memory.h"
 #include "sim/core/storage.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 
 /* What to do about it, in reports. */
 #define WHICH_INDEX "\n    Check the index: is it a stage, row or column too many?"

@@ -7,7 +7,7 @@
 
 #include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/order/global_shadow.h"
 #include "sim/order/known_clocks.h"
 #include "sim/order/map_order.h"

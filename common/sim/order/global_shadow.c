@@ -20,7 +20,7 @@
 #include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/order/clock.h"
 #include "sim/order/launch_order.h"
 #include "sim/order/sequential_fences.h"

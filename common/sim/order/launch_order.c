@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
 #include "sim/order/known_clocks.h"

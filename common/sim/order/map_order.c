@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
 #include "sim/order/global_shadow.h"

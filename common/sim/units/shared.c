@@ -6,7 +6,7 @@
 #include "hopper/thread.h"
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/shared_memory.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/order/shadow.h"

@@ -7,7 +7,7 @@
 #include "sim/core/collective.h"
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/shared_memory.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/models/tensor_core.h"

@@ -7,7 +7,7 @@
 
 #include "hopper/mbarrier.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/clock.h"
 #include "sim/order/shadow.h"

@@ -10,7 +10,7 @@
 
 #include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/models/mbarrier_state.h"
 #include "sim/order/clock.h"

@@ -5,7 +5,7 @@
 #include "sim/core/doubt.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/models/descriptor.h"
 #include "sim/order/prerequisites.h"
 

@@ -7,7 +7,7 @@
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/jobs.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/cost/memory_model.h"
 #include "sim/cost/timing_async.h"
 #include "sim/cost/timing_model.h"

@@ -14,7 +14,7 @@
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/global_shadow.h"
 #include "sim/order/map_order.h"

@@ -10,7 +10,7 @@
 #include "sim/core/collective.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/shared_memory.h"
 #include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
