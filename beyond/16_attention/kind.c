@@ -442,9 +442,9 @@ enum { TERMS_OF_ONES = 1 << 23 };
         .options = options, .choices = choices, .option_count = OPTIONS, .refuse = refuse,         \
         .depth = (d), .further_terms = TERMS_OF_ONES, .prepare = prepare,                          \
         .of_kind_bytes = sizeof(struct attention_inputs), .extents = extents, .is_gap = is_gap,    \
-        .matrices = matrices, .locate = locate, .draws = true, .fill = fill, .is_exact = is_exact,   \
-        .value = value, .infinite = infinite, .error = error, .cost = cost, .flops = flops,        \
-        .baselines = attention_rivals                                                              \
+        .matrices = matrices, .locate = locate, .draws = true, .fill = fill,                       \
+        .is_exact = is_exact, .value = value, .infinite = infinite, .error = error, .cost = cost,  \
+        .flops = flops, .baselines = attention_rivals                                              \
     }
 const struct problem_kind attention_128_kind = ATTENTION_KIND(128);
 const struct problem_kind attention_64_kind = ATTENTION_KIND(64);

@@ -1,5 +1,5 @@
 /*
- * shared_memory.h: places in the shared memory of a cluster's CTAs.
+ * shared_memory.h: pointers into the shared memory of a cluster's CTAs.
  */
 #ifndef SIM_CORE_SHARED_MEMORY_H
 #define SIM_CORE_SHARED_MEMORY_H
@@ -11,7 +11,7 @@
 enum { SHARED_BASE = 1024, SHARED_RANK_SHIFT = 24 };
 #define SHARED_OFFSET_MASK ((1u << SHARED_RANK_SHIFT) - 1)
 
-/* A place in the shared memory of a CTA of the running thread's cluster. */
+/* Into the shared memory of a CTA of the running thread's cluster. */
 struct sim_shared_pointer {
     struct sim_cta *cta;
     size_t offset;       /* from cta->shared */
@@ -23,7 +23,7 @@ struct sim_shared_pointer {
 struct sim_shared_pointer sim_shared_at(const void *pointer, size_t bytes, size_t alignment);
 /* The same offset in the CTA of this rank (mapa). Ends the launch ("bad-rank") if there is none. */
 struct sim_shared_pointer sim_shared_map(struct sim_shared_pointer pointer, unsigned rank);
-/* The 32-bit address of a place. */
+/* The same as a 32-bit address. */
 static inline uint32_t sim_shared_pointer_address(struct sim_shared_pointer pointer) {
     return (uint32_t)pointer.cta->rank << SHARED_RANK_SHIFT |
            (uint32_t)(SHARED_BASE + pointer.offset);

@@ -2,8 +2,8 @@
  * division.c: integers divided by zero.
  *
  * Kernels are compiled with -fsanitize=integer-divide-by-zero (cmake/Toolchain.cmake), so the
- * compiler calls this function before such a division. The name, the parameters' types and the record
- * are the compiler's; its own library for the option is not linked.
+ * compiler calls this function before such a division. The name, the parameters' types and the
+ * record are the compiler's; its own library for the option is not linked.
  */
 #include "sim/core/hazards.h"
 

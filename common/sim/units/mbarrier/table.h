@@ -96,7 +96,7 @@ struct async_copy {
 /* What reports call the copies that complete on it; at first "TMA load". */
 void mbarrier_set_copies(const struct mbarrier_record *record, const char *copy);
 
-/* The barrier at a pointer; NULL if there is none. */
+/* The barrier there; NULL if there is none. */
 struct mbarrier_record *mbarrier_lookup(struct sim_shared_pointer pointer);
 /* Makes one there. */
 struct mbarrier_record *mbarrier_new(struct sim_shared_pointer pointer, const char *text);
@@ -108,7 +108,7 @@ const char *mbarrier_short_name(const struct mbarrier_record *record, char *text
 void mbarrier_report(const char *kind, const struct mbarrier_record *record,
                      const struct sim_thread *thread, const char *what);
 
-/* The barrier at a pointer; ends the launch if there is none. `operation` is what the running thread
+/* The barrier there; ends the launch if there is none. `operation` is what the running thread
  * does with it. Checks that its initialization is ordered before that, across CTAs with
  * fence.mbarrier_init. */
 struct mbarrier_record *mbarrier_find(struct sim_shared_pointer pointer, const char *operation);

@@ -4,8 +4,8 @@
  * Kernels are compiled with -fsanitize=thread (cmake/Toolchain.cmake), so the compiler calls these
  * functions before such an access. The names and types are the compiler's; its own library for the
  * option is not linked. Variables whose address is never taken are left out, and accumulators are
- * not among those: a wgmma gets their address. memset(), memcpy() and memmove() are no such accesses
- * to the compiler, so kernels call the simulator's (sim/hopper/memory_calls.h).
+ * not among those: a wgmma gets their address. memset(), memcpy() and memmove() are no such
+ * accesses to the compiler, so kernels call the simulator's (sim/hopper/memory_calls.h).
  */
 #include <string.h>
 
