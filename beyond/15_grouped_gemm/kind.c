@@ -43,11 +43,11 @@ static int groups_of(const struct kind_problem *p) { return grouped(p)->problem.
 /* Each row's group: number r in an order that is drawn, with a probability like 1 / (r + 1). */
 static void draw_rows(int rows[], int groups, int m, uint64_t seed) {
     double total = 0;
-    int place[GROUPS_MOST];
+    int order[GROUPS_MOST];
     for (int g = 0; g < groups; ++g) {
         const int other = (int)(splitmix64(&seed) % (uint64_t)(g + 1));
-        place[g] = place[other];
-        place[other] = g;
+        order[g] = order[other];
+        order[other] = g;
         total += 1.0 / (g + 1);
     }
     for (int row = 0; row < m; ++row) {
@@ -55,7 +55,7 @@ static void draw_rows(int rows[], int groups, int m, uint64_t seed) {
         int r = 0;
         while (r + 1 < groups && (left -= 1.0 / (r + 1)) >= 0)
             ++r;
-        ++rows[place[r]];
+        ++rows[order[r]];
     }
 }
 

@@ -145,7 +145,7 @@ static int matrices(const struct kind_problem *p, struct kind_matrix *matrix) {
     return ATTENTION_MATRICES;
 }
 
-static void place(const struct kind_problem *p, void *of_kind) {
+static void locate(const struct kind_problem *p, void *of_kind) {
     struct attention_inputs *const of = of_kind;
     of->problem.strides = (struct attention_strides){.q = of->q_rows * p->operands->device_lda,
                                                      .k = of->k_rows * p->operands->device_ldb,
@@ -442,9 +442,9 @@ enum { TERMS_OF_ONES = 1 << 23 };
         .options = options, .choices = choices, .option_count = OPTIONS, .refuse = refuse,         \
         .depth = (d), .further_terms = TERMS_OF_ONES, .prepare = prepare,                          \
         .of_kind_bytes = sizeof(struct attention_inputs), .extents = extents, .is_gap = is_gap,    \
-        .matrices = matrices, .place = place, .draws = true, .fill = fill, .is_exact = is_exact,   \
-        .value = value, .infinite = infinite, .error = error, .cost = cost, .flops = flops,        \
-        .baselines = attention_rivals                                                              \
+        .matrices = matrices, .locate = locate, .draws = true, .fill = fill,                       \
+        .is_exact = is_exact, .value = value, .infinite = infinite, .error = error, .cost = cost,  \
+        .flops = flops, .baselines = attention_rivals                                              \
     }
 const struct problem_kind attention_128_kind = ATTENTION_KIND(128);
 const struct problem_kind attention_64_kind = ATTENTION_KIND(64);

@@ -83,8 +83,8 @@ function(check_chapter_words)
   get_property(made GLOBAL PROPERTY HOPPER_CHAPTERS_MADE${HOPPER_HOUSE})
   if(made)
     file(RELATIVE_PATH list ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_LIST_FILE})
-    refuse_chapter("too late, because the programs are declared. Move the line up in ${list}, to the \
-other chapters, behind ${made}.")
+    refuse_chapter("too late, because the programs are declared. Move the line up in ${list}, to \
+the other chapters, behind ${made}.")
   endif()
   if(NOT ARG_SELECTION AND NOT EXISTS ${PROJECT_SOURCE_DIR}/${directory}/kernel.cu)
     refuse_chapter("there is no ${directory}/kernel.cu")

@@ -26,7 +26,8 @@ function(add_dump_targets)
            > ${PROJECT_BINARY_DIR}/sass/${name}.sass)
       list(APPEND ptx_commands
            COMMAND ${CMAKE_CUDA_COMPILER} -ptx -arch=compute_${arch} -std=c++17 -O3 -lineinfo
-                   -I${PROJECT_SOURCE_DIR}/common ${includes} ${macros} ${PROJECT_SOURCE_DIR}/${file}
+                   -I${PROJECT_SOURCE_DIR}/common ${includes} ${macros}
+                   ${PROJECT_SOURCE_DIR}/${file}
                    -o ${PROJECT_BINARY_DIR}/ptx/${name}.ptx)
     endforeach()
   endforeach()

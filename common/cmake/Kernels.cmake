@@ -6,8 +6,10 @@
 # A house's are in the global properties HOPPER_CHAPTERS<house>, names of programs, and
 # HOPPER_KERNELS<house>, targets.
 define_property(TARGET PROPERTY CHAPTER_DIRECTORY BRIEF_DOCS "From the root")
-define_property(TARGET PROPERTY CHAPTER_KERNELS BRIEF_DOCS "Targets; the steps first, in their order")
-define_property(TARGET PROPERTY CHAPTER_TYPES BRIEF_DOCS "Of its kernels, unless one has types of its own")
+define_property(TARGET PROPERTY CHAPTER_KERNELS BRIEF_DOCS
+  "Targets; the steps first, in their order")
+define_property(TARGET PROPERTY CHAPTER_TYPES BRIEF_DOCS
+  "Of its kernels, unless one has types of its own")
 define_property(TARGET PROPERTY CHAPTER_KIND BRIEF_DOCS "The C file with the struct problem_kind")
 define_property(TARGET PROPERTY CHAPTER_RIVALS BRIEF_DOCS "CUDA and C files, and chapters")
 define_property(TARGET PROPERTY CHAPTER_FROM BRIEF_DOCS "The kernel before its first")
@@ -22,9 +24,11 @@ define_property(TARGET PROPERTY KERNEL_VARIANT BRIEF_DOCS "Empty: the chapter's 
 define_property(TARGET PROPERTY KERNEL_FILE BRIEF_DOCS "A .cu file, or the .c file of a SELECTION")
 define_property(TARGET PROPERTY KERNEL_MACROS BRIEF_DOCS "MACRO=VALUE, a list")
 define_property(TARGET PROPERTY KERNEL_TYPES BRIEF_DOCS "The element types that it is compiled for")
-define_property(TARGET PROPERTY KERNEL_STEP BRIEF_DOCS "Is it run where no variant is asked for, as by a tour?")
+define_property(TARGET PROPERTY KERNEL_STEP BRIEF_DOCS
+  "Is it run where no variant is asked for, as by a tour?")
 define_property(TARGET PROPERTY KERNEL_TRACED BRIEF_DOCS "Can it record a timeline?")
-define_property(TARGET PROPERTY KERNEL_FROM BRIEF_DOCS "Of a chapter's first kernel, the one before")
+define_property(TARGET PROPERTY KERNEL_FROM BRIEF_DOCS
+  "Of a chapter's first kernel, the one before")
 define_property(TARGET PROPERTY KERNEL_KIND BRIEF_DOCS "The C file with its struct problem_kind")
 define_property(TARGET PROPERTY KERNEL_GPUS BRIEF_DOCS "The number of GPUs that it needs")
 define_property(TARGET PROPERTY KERNEL_PTX BRIEF_DOCS
@@ -104,14 +108,16 @@ function(write_kernels)
     get_property(kernels GLOBAL PROPERTY HOPPER_KERNELS${house})
     string(REGEX REPLACE "^_" "" house "${house}")
     foreach(kernel IN LISTS kernels)
-      get_kernel(${kernel} NAME CHAPTER VARIANT FILE MACROS TYPES STEP TRACED FROM KIND GPUS PTX ARCH)
+      get_kernel(${kernel} NAME CHAPTER VARIANT FILE MACROS TYPES STEP TRACED FROM KIND GPUS PTX
+        ARCH)
       foreach(member IN ITEMS variant from kind)
         to_json_word(${member} "${${member}}")
       endforeach()
       foreach(member IN ITEMS macros types)
         to_json_list(${member} "${${member}}")
       endforeach()
-      list(APPEND rows "{\"name\": \"${name}\", \"house\": \"${house}\", \"chapter\": \"${chapter}\", \
+      list(APPEND rows
+        "{\"name\": \"${name}\", \"house\": \"${house}\", \"chapter\": \"${chapter}\", \
 \"variant\": ${variant}, \"file\": \"${file}\", \"macros\": ${macros}, \"types\": ${types}, \
 \"step\": ${step}, \"traced\": ${traced}, \"from\": ${from}, \"kind\": ${kind}, \"gpus\": ${gpus}, \
 \"ptx\": ${ptx}, \"arch\": \"${arch}\"}")

@@ -5,7 +5,8 @@
 # What no page asks for: --check with its processes, --help, the option that an unknown one is like,
 # times, --explain. A module has no such functions: a call ends the run with the name of the missing
 # one. Takes them out of the list of sources `variable` of the caller's.
-set(HOPPER_MODULE_LACKS harness/check harness/branches harness/help harness/nearest_name harness/timing
+set(HOPPER_MODULE_LACKS harness/check harness/branches harness/help harness/nearest_name
+  harness/timing
   harness/timed_experiment harness/statistics timeline/explain)
 function(leave_out_of_modules variable)
   foreach(name IN LISTS HOPPER_MODULE_LACKS)
@@ -29,7 +30,8 @@ function(make_module program directory name functions methods)
   set_target_properties(${program} PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${directory}/raw OUTPUT_NAME ${name})
   target_link_options(${program} PRIVATE -O2 -Wl,--allow-undefined -sERROR_ON_UNDEFINED_SYMBOLS=0
-    -sWARN_ON_UNDEFINED_SYMBOLS=0 --profiling-funcs -sALLOW_MEMORY_GROWTH -sEXIT_RUNTIME -sMODULARIZE
+    -sWARN_ON_UNDEFINED_SYMBOLS=0 --profiling-funcs -sALLOW_MEMORY_GROWTH -sEXIT_RUNTIME
+    -sMODULARIZE
     -sEXPORT_NAME=hopper_simulator -sINVOKE_RUN=0 -sENVIRONMENT=web,worker,node
     -sEXPORTED_FUNCTIONS=${functions} -sEXPORTED_RUNTIME_METHODS=${methods})
   add_custom_command(OUTPUT ${directory}/${name}.js ${directory}/${name}.wasm

@@ -21,7 +21,8 @@ function(add_kernel_objects prefix language kernel suffix objects)
     add_library(${object} OBJECT ${source})
     target_include_directories(${object} PRIVATE ${PROJECT_SOURCE_DIR}/common ${HOPPER_INCLUDES})
     target_compile_definitions(${object} PRIVATE GEMM_KERNEL=${symbol}${suffix}_${type}
-      GEMM_BF16_ELEMENTS=$<NOT:$<STREQUAL:${type},fp16>> TRACE=$<STREQUAL:${suffix},_trace> ${macros})
+      GEMM_BF16_ELEMENTS=$<NOT:$<STREQUAL:${type},fp16>> TRACE=$<STREQUAL:${suffix},_trace>
+      ${macros})
     if(variant)
       target_compile_definitions(${object} PRIVATE "GEMM_VARIANT=\"${variant}\"")
     endif()

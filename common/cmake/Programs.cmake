@@ -137,7 +137,8 @@ function(add_chapter_program backend language program libraries)
   target_sources(${target} PRIVATE ${registry})
   if(NOT library)
     add_custom_command(TARGET ${target} POST_BUILD
-      COMMAND ${PROJECT_SOURCE_DIR}/common/cmake/chapter_program.sh $<TARGET_FILE:${target}> ${objects}
+      COMMAND ${PROJECT_SOURCE_DIR}/common/cmake/chapter_program.sh $<TARGET_FILE:${target}>
+              ${objects}
       COMMAND_EXPAND_LISTS VERBATIM)
   endif()
   string(REGEX MATCH "^[0-9]+" number ${program})

@@ -1,6 +1,7 @@
 # The tests' functions, for every house.
 
-# Adds a test with the label `area`, and lets the target check_<area> build what it needs and run it:
+# Adds a test with the label `area`, and lets the target check_<area> build what it needs and run
+# it:
 #
 #   check(sim NAME unit_mbarrier COMMAND unit_mbarrier TARGETS unit_mbarrier TIMEOUT 60)
 #
@@ -9,8 +10,8 @@
 #
 # LABELS adds further labels, PROPERTIES anything that set_tests_properties() takes. A test with the
 # label `long` is not part of the preset `test`, only of `test-all`. In the other
-# houses the areas' names, and those of tests that several houses have, end with HOPPER_HOUSE, such as
-# _beyond.
+# houses the areas' names, and those of tests that several houses have, end with HOPPER_HOUSE, such
+# as _beyond.
 function(check area)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "NAME;TIMEOUT" "COMMAND;TARGETS;LABELS;PROPERTIES")
   if(ARG_UNPARSED_ARGUMENTS OR NOT ARG_NAME OR NOT ARG_COMMAND OR NOT ARG_TIMEOUT)
@@ -18,7 +19,8 @@ function(check area)
   endif()
   string(APPEND area "${HOPPER_HOUSE}")
   foreach(label IN LISTS ARG_LABELS)
-    if(EXISTS ${PROJECT_SOURCE_DIR}/common/tests/${label}) # check_${label} would run it without building it
+    # check_${label} would run it without building it
+    if(EXISTS ${PROJECT_SOURCE_DIR}/common/tests/${label})
       message(FATAL_ERROR "check(${area} NAME ${ARG_NAME}): ${label} is an area")
     endif()
   endforeach()
@@ -68,7 +70,8 @@ function(add_check_targets)
   foreach(area IN LISTS areas)
     get_property(targets GLOBAL PROPERTY HOPPER_CHECKED_TARGETS_${area})
     add_custom_target(check_${area}
-      COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${PROJECT_BINARY_DIR} --label-regex "^${area}$" --label-exclude "^long$"
+      COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${PROJECT_BINARY_DIR} --label-regex "^${area}$"
+              --label-exclude "^long$"
               --output-on-failure --no-tests=error --parallel 2
       USES_TERMINAL VERBATIM)
     if(targets)
@@ -99,8 +102,8 @@ function(add_sweep)
     set_target_properties(gpu_sweep${HOPPER_HOUSE} PROPERTIES LINKER_LANGUAGE CUDA)
   endif()
 
-  # Two tests for every chapter and variant, those of variants with the label `long`; fewer runs under
-  # the sanitizers, which are ten times as slow.
+  # Two tests for every chapter and variant, those of variants with the label `long`; fewer runs
+  # under the sanitizers, which are ten times as slow.
   set(triples 40)
   set(of_variants 6)
   if(HOPPER_SANITIZE)
@@ -128,14 +131,15 @@ function(add_sweep)
       COMMAND sim_sweep${HOPPER_HOUSE} ${options} --triples 4 --long-k --sms 1
       TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 600 ${long})
   endforeach()
-  # All kernels and variants: a few triples of each, drawn anew for every commit; and the same random
-  # shapes for all.
+  # All kernels and variants: a few triples of each, drawn anew for every commit; and the same
+  # random shapes for all.
   set(seed ${PROJECT_SOURCE_DIR}/common/tests/support/seed.sh)
   check(sweep NAME sweep_variants${HOPPER_HOUSE}
     COMMAND ${seed} $<TARGET_FILE:sim_sweep${HOPPER_HOUSE}> --variant all --triples ${of_variants}
     TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 600)
   check(sweep NAME sweep_variants${HOPPER_HOUSE}_long_k
-    COMMAND ${seed} $<TARGET_FILE:sim_sweep${HOPPER_HOUSE}> --variant all --triples 1 --long-k --sms 1
+    COMMAND ${seed} $<TARGET_FILE:sim_sweep${HOPPER_HOUSE}> --variant all --triples 1 --long-k
+    --sms 1
     LABELS long TARGETS sim_sweep${HOPPER_HOUSE} TIMEOUT 900)
   check(sweep NAME sweep_random${HOPPER_HOUSE}
     COMMAND ${seed} $<TARGET_FILE:sim_sweep${HOPPER_HOUSE}> --variant all --random 6 --largest 140
@@ -143,8 +147,8 @@ function(add_sweep)
 endfunction()
 
 # No false alarms: random problems and schedules through every kernel; build/sim/soak<house> --soak
-# SECONDS goes on for longer. A sample drawn from the commit; and, `long`, two halves, so that they run
-# side by side.
+# SECONDS goes on for longer. A sample drawn from the commit; and, `long`, two halves, so that they
+# run side by side.
 function(add_soak)
   set(target sim_soak${HOPPER_HOUSE})
   add_executable(${target} ${PROJECT_SOURCE_DIR}/common/tests/sim/soak.c)
@@ -162,7 +166,8 @@ function(add_soak)
             --trials ${trials}
     TARGETS ${target} LABELS soak TIMEOUT 600)
   foreach(seed IN ITEMS 1 2)
-    check(sim NAME soak_${seed}${HOPPER_HOUSE} COMMAND ${target} --trials ${long_trials} --seed ${seed}
+    check(sim NAME soak_${seed}${HOPPER_HOUSE} COMMAND ${target} --trials ${long_trials}
+      --seed ${seed}
       TARGETS ${target} LABELS soak long TIMEOUT 600)
   endforeach()
 endfunction()
@@ -176,8 +181,8 @@ function(add_conflicts)
 endfunction()
 
 # The sweep on a GPU of the house's kernels with random_delays.h in front of them:
-# build/gpu/sweep_delays<house>, which compiles every kernel once more and is built by its own target
-# alone. Not held to ptxas_check.sh: what has to sleep need not keep its registers.
+# build/gpu/sweep_delays<house>, which compiles every kernel once more and is built by its own
+# target alone. Not held to ptxas_check.sh: what has to sleep need not keep its registers.
 function(add_sweep_delays)
   get_property(house_kernels GLOBAL PROPERTY HOPPER_KERNELS${HOPPER_HOUSE})
   set(kernels "")
@@ -221,7 +226,8 @@ function(add_gpu_program name)
   target_compile_definitions(gpu_${name} PRIVATE PROGRAM="${name}") # of runtime.h
 endfunction()
 
-# Without a GPU such a program says so and ends with 3. Then what it is run with, and perhaps LABELS.
+# Without a GPU such a program says so and ends with 3. Then what it is run with, and perhaps
+# LABELS.
 function(check_without_gpu name)
   cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "LABELS")
   check(gpu NAME gpu_${name}_without_gpu
@@ -287,8 +293,8 @@ function(check_branches)
     LABELS long TIMEOUT 3600)
 endfunction()
 
-# What the machine code of kernels must be, by a script of common/tests/build. `program`: the chapter;
-# then the object libraries of its kernels.
+# What the machine code of kernels must be, by a script of common/tests/build. `program`: the
+# chapter; then the object libraries of its kernels.
 function(check_machine_code script program)
   find_program(HOPPER_CUOBJDUMP cuobjdump)
   if(NOT HOPPER_CUOBJDUMP OR NOT Python3_Interpreter_FOUND)
@@ -301,9 +307,9 @@ function(check_machine_code script program)
     LABELS long TARGETS gpu_${program} TIMEOUT 120)
 endfunction()
 
-# The house's gallery of broken kernels (tools/gallery) against its verdicts. The preset `test` takes a
-# sample of each, drawn from the commit's hash, `test-all` everything; ctest may use two cores, and
-# each of these takes both.
+# The house's gallery of broken kernels (tools/gallery) against its verdicts. The preset `test`
+# takes a sample of each, drawn from the commit's hash, `test-all` everything; ctest may use two
+# cores, and each of these takes both.
 function(add_gallery_tests)
   set(sample 24)
   if(HOPPER_HOUSE) # three times as many

@@ -87,8 +87,8 @@ unset(CMAKE_REQUIRED_FLAGS)
 # Loads and stores of a kernel's own variables call the simulator (units/registers/calls.c): that is
 # how it knows which accumulators plain C has touched. No variable takes the place of another on the
 # stack. A division by zero calls it, too, with its line (units/division.c). The compiler's own
-# libraries for these options are not linked, as they would be where a tool compiles and links in one
-# command: the gallery and the book's checks do without these options.
+# libraries for these options are not linked, as they would be where a tool compiles and links in
+# one command: the gallery and the book's checks do without these options.
 set(HOPPER_SIM_WATCH_OPTIONS "")
 if(NOT HOPPER_SANITIZE)
   set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
@@ -118,24 +118,24 @@ if(HOPPER_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
-# The kernels with gcov's counters in them, each branch counted once, and not wherever gcc has inlined
-# its function. Only --check writes what was counted (harness/branches.c).
+# The kernels with gcov's counters in them, each branch counted once, and not wherever gcc has
+# inlined its function. Only --check writes what was counted (harness/branches.c).
 if(HOPPER_BRANCHES)
   set(HOPPER_GPU OFF)
   find_package(Python3 3.9 COMPONENTS Interpreter REQUIRED)
   string(REGEX MATCH "^[0-9]+" major ${CMAKE_C_COMPILER_VERSION})
   find_program(HOPPER_GCOV NAMES gcov-${major} gcov REQUIRED)
   if(NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
-    message(FATAL_ERROR "HOPPER_BRANCHES needs gcc and its gcov: set CC to gcc, and configure in an "
-                        "empty build directory")
+    message(FATAL_ERROR "HOPPER_BRANCHES needs gcc and its gcov: set CC to gcc, and configure in "
+                        "an empty build directory")
   endif()
   list(APPEND HOPPER_SIM_WATCH_OPTIONS --coverage -fno-early-inlining -fno-thread-jumps
     -DHOPPER_BRANCHES)
   add_link_options(--coverage -Wl,--wrap=__gcov_exit)
 endif()
 
-# The compute capabilities of the PTX that kernels for more than 9.0 get (set_architectures()). A toolkit may
-# lack one: kernels for it are then built for 9.0 alone.
+# The compute capabilities of the PTX that kernels for more than 9.0 get (set_architectures()). A
+# toolkit may lack one: kernels for it are then built for 9.0 alone.
 set(HOPPER_PTX_CAPABILITIES 80 90)
 
 # CUDA is optional. HOPPER_GPU_PROGRAMS says whether the GPU programs are built, HOPPER_NO_GPU why

@@ -34,7 +34,7 @@ static bool bind_context(void) {
            cuda_ok(cudaSetDevice(device), "making the device the thread's");
 }
 
-/* What a map describes. */
+/* What a map describes: the arguments of gemm_tensor_map_3d(), in their order. */
 struct description {
     enum gemm_type type;
     const void *base;
@@ -150,14 +150,8 @@ static enum gemm_status make(struct tensor_map *map, const struct description *d
 enum gemm_status gemm_tensor_map(struct tensor_map *map, enum gemm_type type, const void *base,
                                  int64_t rows, int columns, int64_t ld, int box_rows,
                                  int box_columns, enum gemm_swizzle swizzle) {
-    const struct description d = {.type = type,
-                                  .base = base,
-                                  .rows = rows,
-                                  .columns = columns,
-                                  .ld = ld,
-                                  .box_rows = box_rows,
-                                  .box_columns = box_columns,
-                                  .swizzle = swizzle};
+    const struct description d = {type,    base, 0,        0,           rows,
+                                  columns, ld,   box_rows, box_columns, swizzle};
     return make(map, &d);
 }
 
@@ -167,16 +161,8 @@ enum gemm_status gemm_tensor_map_3d(struct tensor_map *map, enum gemm_type type,
                                     enum gemm_swizzle swizzle) {
     if (matrices < 1) return refuse("matrices", matrices, "must be at least 1");
     if (matrices == 1) stride = ld;
-    const struct description d = {.type = type,
-                                  .base = base,
-                                  .matrices = matrices,
-                                  .stride = stride,
-                                  .rows = rows,
-                                  .columns = columns,
-                                  .ld = ld,
-                                  .box_rows = box_rows,
-                                  .box_columns = box_columns,
-                                  .swizzle = swizzle};
+    const struct description d = {type,    base, matrices, stride,      rows,
+                                  columns, ld,   box_rows, box_columns, swizzle};
     return make(map, &d);
 }
 

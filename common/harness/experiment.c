@@ -462,9 +462,9 @@ static bool add_records(const struct gemm_kernel *traced, const struct gemm_prob
 
 bool experiment_record(struct experiment *e, const struct gemm_kernel *traced) {
     const struct contender contender = contender_of_kernel(traced);
-    const struct kind_memory *const places = memory_of(e, traced);
+    const struct kind_memory *const of_kind = memory_of(e, traced);
     struct gemm_problem problem = experiment_problem(e, traced, 0, 0);
-    const int devices = places ? e->kind.problem.devices : 1;
+    const int devices = of_kind ? e->kind.problem.devices : 1;
     struct trace_record *buffers[GEMM_DEVICES] = {NULL};
     void *memory[GEMM_DEVICES] = {NULL};
     double cycles;
@@ -474,7 +474,7 @@ bool experiment_record(struct experiment *e, const struct gemm_kernel *traced) {
     for (int run = 0; run < 2 && good; ++run) {
         problem.trace = run ? buffers[0] : NULL;
         for (int i = 1; i < devices; ++i)
-            places->set_trace(&e->kind.problem, i, run ? buffers[i] : NULL);
+            of_kind->set_trace(&e->kind.problem, i, run ? buffers[i] : NULL);
         good =
             experiment_poison(e, traced, 0) && backend_run(&contender, &problem, &cycles) == RUN_OK;
     }

@@ -47,7 +47,7 @@ struct experiment {
     struct operands operands;
     struct reference other_reference; /* of operands read otherwise, once it has been needed */
     struct buffers buffers;
-    struct kind_run kind;
+    struct kind_instance kind;
     uint16_t *view;    /* an output on the host: guard, D, guard */
     uint16_t *library; /* [m][ldd], cuBLAS's result; NULL: none */
     struct baseline_result baselines[MAX_BASELINES];

@@ -86,10 +86,10 @@ void say_reports(void) {
     }
 }
 
-/* Where the directory is, or will be once it is made. */
-static bool place_of(const char *directory, char place[PATH_MAX]) {
+/* The whole path of a directory, also of one that is still to be made. */
+static bool whole_path(const char *directory, char path[PATH_MAX]) {
     char parent[PATH_MAX];
-    if (realpath(directory, place)) return true;
+    if (realpath(directory, path)) return true;
     snprintf(parent, sizeof parent, "%s%s", *directory == '/' ? "" : "./", directory);
     size_t length = strlen(parent);
     while (length > 1 && parent[length - 1] == '/')
@@ -97,10 +97,9 @@ static bool place_of(const char *directory, char place[PATH_MAX]) {
     char *const slash = strrchr(parent, '/');
     if (slash == parent) return false;
     *slash = '\0';
-    if (!realpath(parent, place)) return false;
-    length = strlen(place);
-    return (size_t)snprintf(place + length, PATH_MAX - length, "/%s", slash + 1) <
-           PATH_MAX - length;
+    if (!realpath(parent, path)) return false;
+    length = strlen(path);
+    return (size_t)snprintf(path + length, PATH_MAX - length, "/%s", slash + 1) < PATH_MAX - length;
 }
 
 const char *docs_from(const char *directory, char *text, size_t size) {
@@ -109,7 +108,7 @@ const char *docs_from(const char *directory, char *text, size_t size) {
     const size_t length = strlen(file), tail = sizeof below - 1;
     if (length <= tail || strcmp(file + length - tail, below) != 0) return NULL;
     snprintf(book, sizeof book, "%.*s/docs", (int)(length - tail), file);
-    if (!realpath(book, root) || !place_of(directory, from)) return NULL;
+    if (!realpath(book, root) || !whole_path(directory, from)) return NULL;
     size_t same = 0; /* up to here the two are the same, and a directory's name ends */
     for (size_t i = 0; root[i] == from[i] || (!from[i] && root[i] == '/'); ++i) {
         if (root[i] == '/' || !root[i]) same = i;

@@ -7,10 +7,11 @@
 #include "harness/message.h"
 #include "harness/parallel.h"
 
-struct kind_extents kind_begin(struct kind_run *run, const struct problem_kind *kind, int m, int n,
-                               int k, enum gemm_type type, enum input_kind input, uint64_t seed) {
+struct kind_extents kind_begin(struct kind_instance *instance, const struct problem_kind *kind,
+                               int m, int n, int k, enum gemm_type type, enum input_kind input,
+                               uint64_t seed) {
     struct kind_extents extents = {m, n, k, m, n};
-    struct kind_problem *const p = &run->problem;
+    struct kind_problem *const p = &instance->problem;
     *p = (struct kind_problem){
         .kind = kind, .m = m, .n = n, .k = k, .type = type, .input = input, .seed = seed};
     if (kind->prepare) {
@@ -47,8 +48,8 @@ static void fill_gaps(const struct kind_problem *p, char matrix, int rows, int64
     }
 }
 
-void kind_fill_gaps(const struct kind_run *run, struct operands *o) {
-    const struct kind_problem *const p = &run->problem;
+void kind_fill_gaps(const struct kind_instance *instance, struct operands *o) {
+    const struct kind_problem *const p = &instance->problem;
     if (!p->kind->is_gap) return;
     fill_gaps(p, 'A', o->m, operand_bytes(o, 'A') / o->m / 2, o->a);
     fill_gaps(p, 'B', o->n, operand_bytes(o, 'B') / o->n / 2, o->b);
@@ -80,9 +81,9 @@ static bool alloc(const struct kind_problem *p, const struct buffers *buffers, i
                            p->device_ld[matrix] * bytes / 2, of->label, of->output);
 }
 
-static bool open_input(struct kind_run *run, const struct buffers *buffers, int matrix) {
-    struct kind_problem *const p = &run->problem;
-    struct slab *const slab = &run->input[matrix];
+static bool open_input(struct kind_instance *instance, const struct buffers *buffers, int matrix) {
+    struct kind_problem *const p = &instance->problem;
+    struct slab *const slab = &instance->input[matrix];
     fill(p, matrix);
     return alloc(p, buffers, matrix, slab) &&
            slab_fill(buffers, slab, p->host[matrix], padding_of(p->matrix[matrix].type));
@@ -145,77 +146,79 @@ static void free_reference(struct reference *reference) {
 }
 
 /* What D must be; `operands` are p's. False after a complaint. */
-static bool open_reference(struct kind_run *run, struct operands *operands) {
-    struct kind_problem *const p = &run->problem;
+static bool open_reference(struct kind_instance *instance, struct operands *operands) {
+    struct kind_problem *const p = &instance->problem;
     const bool whole = p->kind->reference != NULL;
     if (!whole) operands_decode(operands);
-    if (whole ? p->kind->reference(p, &run->d) : reference_make_bound(&run->product, operands)) {
-        if (!whole) make_reference(p, KIND_D, operands->d_rows, operands->d_columns, &run->d);
+    if (whole ? p->kind->reference(p, &instance->d)
+              : reference_make_bound(&instance->product, operands)) {
+        if (!whole) make_reference(p, KIND_D, operands->d_rows, operands->d_columns, &instance->d);
         return true;
     }
     complain("no memory for the reference; choose smaller sizes");
     return false;
 }
 
-bool kind_open(struct kind_run *run, const struct buffers *buffers, struct operands *operands,
-               int integer_limit) {
-    struct kind_problem *const p = &run->problem;
+bool kind_open(struct kind_instance *instance, const struct buffers *buffers,
+               struct operands *operands, int integer_limit) {
+    struct kind_problem *const p = &instance->problem;
     const enum gemm_type drawn = gemm_output_type(p->type); /* 16 bits, whatever A and B are */
-    if (p->kind->draws) input_prepare(&run->source, p->input, drawn, integer_limit, p->seed);
+    if (p->kind->draws) input_prepare(&instance->source, p->input, drawn, integer_limit, p->seed);
     p->operands = operands;
-    p->product = &run->product;
-    p->source = &run->source;
+    p->product = &instance->product;
+    p->source = &instance->source;
     if (p->kind->matrices) p->count = p->kind->matrices(p, p->matrix);
     for (int i = 0; i < p->count; ++i) {
         const int per_row = 16 / gemm_type_bytes(p->matrix[i].type);
         p->ld[i] = ((int64_t)p->matrix[i].columns + per_row - 1) / per_row * per_row;
         p->device_ld[i] = p->matrix[i].near ? p->ld[i] : device_pitch(p->matrix[i].rows, p->ld[i]);
     }
-    if (p->kind->place) p->kind->place(p, p->of_kind);
+    if (p->kind->locate) p->kind->locate(p, p->of_kind);
     for (int i = 0; i < p->count; ++i)
-        if (!p->matrix[i].output && !open_input(run, buffers, i)) return false;
-    if (!open_reference(run, operands)) return false;
+        if (!p->matrix[i].output && !open_input(instance, buffers, i)) return false;
+    if (!open_reference(instance, operands)) return false;
     for (int i = 0; i < p->count; ++i)
         if (p->matrix[i].output)
-            make_reference(p, i, p->matrix[i].rows, p->matrix[i].columns, &run->reference[i]);
-    return kind_poison(run, buffers, 0);
+            make_reference(p, i, p->matrix[i].rows, p->matrix[i].columns, &instance->reference[i]);
+    return kind_poison(instance, buffers, 0);
 }
 
-void kind_close(struct kind_run *run) {
-    if (run->problem.devices) run->problem.kind->memory->close(&run->problem);
-    for (int i = 0; i < run->problem.count; ++i) {
-        if (run->input[i].memory) backend_free(run->input[i].memory);
+void kind_close(struct kind_instance *instance) {
+    if (instance->problem.devices) instance->problem.kind->memory->close(&instance->problem);
+    for (int i = 0; i < instance->problem.count; ++i) {
+        if (instance->input[i].memory) backend_free(instance->input[i].memory);
         for (int output = 0; output < MAX_OUTPUTS; ++output)
-            if (run->output[i][output].memory) backend_free(run->output[i][output].memory);
-        free(run->problem.host[i]);
-        free_reference(&run->reference[i]);
+            if (instance->output[i][output].memory)
+                backend_free(instance->output[i][output].memory);
+        free(instance->problem.host[i]);
+        free_reference(&instance->reference[i]);
     }
-    free_reference(&run->d);
-    reference_free(&run->product);
-    free(run->problem.of_kind);
-    run->problem = (struct kind_problem){0};
+    free_reference(&instance->d);
+    reference_free(&instance->product);
+    free(instance->problem.of_kind);
+    instance->problem = (struct kind_problem){0};
 }
 
 /* ---- a run ---- */
 
-void kind_fill_in(const struct kind_run *run, const struct buffers *buffers, int output, int set,
-                  struct gemm_problem *problem) {
-    const struct kind_problem *const p = &run->problem;
+void kind_fill_in(const struct kind_instance *instance, const struct buffers *buffers, int output,
+                  int set, struct gemm_problem *problem) {
+    const struct kind_problem *const p = &instance->problem;
     problem->m = p->m;
     problem->n = p->n;
     problem->k = p->k;
     problem->of_kind = p->of_kind;
     for (int i = 0; i < p->count; ++i) {
         const struct slab *const slab =
-            p->matrix[i].output ? &run->output[i][output] : &run->input[i];
+            p->matrix[i].output ? &instance->output[i][output] : &instance->input[i];
         problem->matrix[i] = (struct gemm_matrix){slab_matrix(buffers, slab, set), p->device_ld[i]};
     }
 }
 
-bool kind_poison(struct kind_run *run, const struct buffers *buffers, int output) {
-    const struct kind_problem *const p = &run->problem;
+bool kind_poison(struct kind_instance *instance, const struct buffers *buffers, int output) {
+    const struct kind_problem *const p = &instance->problem;
     for (int i = 0; i < p->count; ++i) {
-        struct slab *const slab = &run->output[i][output];
+        struct slab *const slab = &instance->output[i][output];
         if (!p->matrix[i].output) continue;
         if (!slab->memory && !alloc(p, buffers, i, slab)) return false;
         if (!slab_poison(slab, output_poison(p->matrix[i].type))) return false;
@@ -223,43 +226,44 @@ bool kind_poison(struct kind_run *run, const struct buffers *buffers, int output
     return true;
 }
 
-bool kind_is_exact(const struct kind_run *run, int matrix) {
-    const struct kind_problem *const p = &run->problem;
+bool kind_is_exact(const struct kind_instance *instance, int matrix) {
+    const struct kind_problem *const p = &instance->problem;
     return p->kind->is_exact ? p->kind->is_exact(p, matrix)
                              : p->input == INPUT_INTEGER || p->input == INPUT_ZEROS;
 }
 
 /* One of the outputs besides D. */
-static bool check_matrix(const struct kind_run *run, const struct buffers *buffers, int matrix,
-                         const char *what, int output, int set, struct comparison *comparison) {
-    const struct kind_matrix *const of = &run->problem.matrix[matrix];
-    const struct slab *const slab = &run->output[matrix][output];
+static bool check_matrix(const struct kind_instance *instance, const struct buffers *buffers,
+                         int matrix, const char *what, int output, int set,
+                         struct comparison *comparison) {
+    const struct kind_matrix *const of = &instance->problem.matrix[matrix];
+    const struct slab *const slab = &instance->output[matrix][output];
     uint16_t *const view =
         allocate((size_t)slab_view_elements(buffers, slab), sizeof *view, "a kind's output");
     const bool read = slab_read(buffers, slab, set, view);
-    const struct output_view seen = {.what = what,
-                                     .label = of->label,
-                                     .memory = view,
-                                     .guard = buffers->guard,
-                                     .rows = of->rows,
-                                     .columns = of->columns,
-                                     .ld = run->problem.ld[matrix],
-                                     .type = of->type,
-                                     .exact = kind_is_exact(run, matrix),
-                                     .infinite =
-                                         run->problem.kind->infinite &&
-                                         run->problem.kind->infinite(&run->problem, matrix)};
-    if (read) *comparison = verify_output(&seen, &run->reference[matrix], NULL);
+    const struct output_view seen = {
+        .what = what,
+        .label = of->label,
+        .memory = view,
+        .guard = buffers->guard,
+        .rows = of->rows,
+        .columns = of->columns,
+        .ld = instance->problem.ld[matrix],
+        .type = of->type,
+        .exact = kind_is_exact(instance, matrix),
+        .infinite = instance->problem.kind->infinite &&
+                    instance->problem.kind->infinite(&instance->problem, matrix)};
+    if (read) *comparison = verify_output(&seen, &instance->reference[matrix], NULL);
     free(view);
     return read;
 }
 
-bool kind_check(const struct kind_run *run, const struct buffers *buffers, const char *what,
-                int output, int set, struct comparison *comparison) {
-    for (int i = 0; i < run->problem.count; ++i) {
+bool kind_check(const struct kind_instance *instance, const struct buffers *buffers,
+                const char *what, int output, int set, struct comparison *comparison) {
+    for (int i = 0; i < instance->problem.count; ++i) {
         struct comparison own;
-        if (!run->problem.matrix[i].output) continue;
-        if (!check_matrix(run, buffers, i, what, output, set, &own)) return false;
+        if (!instance->problem.matrix[i].output) continue;
+        if (!check_matrix(instance, buffers, i, what, output, set, &own)) return false;
         comparison->verified &= own.verified;
         comparison->mismatches += own.mismatches;
     }

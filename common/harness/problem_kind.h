@@ -115,7 +115,7 @@ struct problem_kind {
     void (*prepare)(const struct kind_problem *p, void *of_kind);
     size_t of_kind_bytes;
     /* Adds what follows from where A, B, D and the matrices lie. NULL: nothing. */
-    void (*place)(const struct kind_problem *p, void *of_kind);
+    void (*locate)(const struct kind_problem *p, void *of_kind);
     /* Changes the extents where they are not m, n, k and m x n. NULL: they are. */
     void (*extents)(const struct kind_problem *p, struct kind_extents *extents);
     /* Does this row of 'A', 'B' or 'D' lie between others and belong to nothing? As padding: in an
@@ -167,7 +167,7 @@ static inline const struct problem_kind *kind_of(const struct gemm_kernel *kerne
 }
 
 /* The further matrices of a problem on the device, like buffers.h's, and what outputs must be. */
-struct kind_run {
+struct kind_instance {
     struct kind_problem problem;
     struct reference product, d, reference[GEMM_MATRICES];
     struct input_source source;
@@ -187,25 +187,26 @@ int kind_integer_limit(const struct gemm_kernel *const *kernels, int count, int 
 
 /* Before operands are made: m, n, k, type, input and seed, from these what the kind prepares, and
  * the extents. */
-struct kind_extents kind_begin(struct kind_run *run, const struct problem_kind *kind, int m, int n,
-                               int k, enum gemm_type type, enum input_kind input, uint64_t seed);
+struct kind_extents kind_begin(struct kind_instance *instance, const struct problem_kind *kind,
+                               int m, int n, int k, enum gemm_type type, enum input_kind input,
+                               uint64_t seed);
 /* Fills the rows of A and B that belong to nothing. */
-void kind_fill_gaps(const struct kind_run *run, struct operands *operands);
+void kind_fill_gaps(const struct kind_instance *instance, struct operands *operands);
 /* Makes the matrices and the references. False after a complaint. */
-bool kind_open(struct kind_run *run, const struct buffers *buffers, struct operands *operands,
-               int integer_limit);
-void kind_close(struct kind_run *run);
+bool kind_open(struct kind_instance *instance, const struct buffers *buffers,
+               struct operands *operands, int integer_limit);
+void kind_close(struct kind_instance *instance);
 
 /* The matrices of a set, with an output that kind_poison() has made. */
-void kind_fill_in(const struct kind_run *run, const struct buffers *buffers, int output, int set,
-                  struct gemm_problem *problem);
+void kind_fill_in(const struct kind_instance *instance, const struct buffers *buffers, int output,
+                  int set, struct gemm_problem *problem);
 /* Before a run: makes the output if it is not there yet, and fills it with NaN. */
-bool kind_poison(struct kind_run *run, const struct buffers *buffers, int output);
+bool kind_poison(struct kind_instance *instance, const struct buffers *buffers, int output);
 /* What an output (KIND_D, or a matrix) must be. */
-bool kind_is_exact(const struct kind_run *run, int matrix);
+bool kind_is_exact(const struct kind_instance *instance, int matrix);
 /* Verifies the outputs besides D, and adds what is wrong to the comparison. False after a
  * message. */
-bool kind_check(const struct kind_run *run, const struct buffers *buffers, const char *what,
-                int output, int set, struct comparison *comparison);
+bool kind_check(const struct kind_instance *instance, const struct buffers *buffers,
+                const char *what, int output, int set, struct comparison *comparison);
 
 #endif

@@ -245,10 +245,10 @@ static void check_poison(struct check *check, int64_t begin, int64_t count, cons
         if (stored_bits(check->d, begin + i, o->type) != stored_poison(o->type) && changed++ == 0)
             first = i;
     if (changed && check->wrong_around == 0) {
-        char place[48] = "";
-        if (row >= 0) snprintf(place, sizeof place, " of row %d", row);
+        char of_row[48] = "";
+        if (row >= 0) snprintf(of_row, sizeof of_row, " of row %d", row);
         complain("%s: wrote outside of %s: %lld elements of the %s%s, the first at +%lld (0x%04x)",
-                 o->what, o->label, (long long)changed, where, place, (long long)first,
+                 o->what, o->label, (long long)changed, where, of_row, (long long)first,
                  stored_bits(check->d, begin + first, o->type));
     }
     check->wrong_around += changed;
@@ -292,7 +292,7 @@ static int64_t wrong_tiles(const struct check *check, int tile_m, int tile_n) {
  * that the accumulators of wgmma have: rows 16 w .. 16 w + 15 of 64 belong to warp w; in 8 x 8
  * blocks lane 4 r + c / 2 holds row r, columns c and c + 1; blocks to the right and the block below
  * follow in the registers. PTX ISA: "Register Fragments for wgmma.mma_async.m64nNk16". */
-static void explain_place(const struct gemm_kernel *kernel, int row, int column) {
+static void explain_element(const struct gemm_kernel *kernel, int row, int column) {
     const int r = row % kernel->tile_m, c = column % kernel->tile_n;
     fprintf(stderr, "    tile (%d, %d) of %d x %d: row %d, column %d in the tile",
             row / kernel->tile_m, column / kernel->tile_n, kernel->tile_m, kernel->tile_n, r, c);
@@ -335,7 +335,7 @@ static void explain_first(const struct check *check) {
     if (first->against)
         fprintf(stderr, ", which is the %s; allowed error %.3g", first->against, first->bound);
     fputc('\n', stderr);
-    if (kernel) explain_place(kernel, first->row, first->column);
+    if (kernel) explain_element(kernel, first->row, first->column);
 }
 
 struct comparison verify_output(const struct output_view *output, const struct reference *reference,

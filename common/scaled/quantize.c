@@ -36,15 +36,15 @@ static int columns_of_group(const struct operands *o, char matrix) {
 
 static int rows_of(const struct operands *o, char matrix) { return matrix == 'A' ? o->m : o->n; }
 
-static float *place_of_scale(const struct operands *o, char matrix, int group, int block) {
+static float *scale_at(const struct operands *o, char matrix, int group, int block) {
     const struct scaled_operands *const of = scaled_of(o);
     return matrix == 'A' ? &of->scale_a[(int64_t)block * of->scale_a_pitch + group]
                          : &of->scale_b[(int64_t)group * of->scale_b_pitch + block];
 }
 
 float scale_of(const struct operands *o, char matrix, int row, int block) {
-    return *place_of_scale(o, matrix, row / rows_of_group(o, matrix),
-                           block * SCALE_BLOCK / columns_of_group(o, matrix));
+    return *scale_at(o, matrix, row / rows_of_group(o, matrix),
+                     block * SCALE_BLOCK / columns_of_group(o, matrix));
 }
 
 static uint64_t block_hash(const struct operands *o, char matrix, int group, int block) {
@@ -126,7 +126,7 @@ static void quantize_groups(void *context, int64_t begin, int64_t end) {
             const int k0 = block * wide;
             const int columns = o->k - k0 < wide ? o->k - k0 : wide;
             const float scale = choose_scale(q, group, block, values + k0, rows, columns);
-            *place_of_scale(o, q->matrix, group, block) = scale;
+            *scale_at(o, q->matrix, group, block) = scale;
             for (int row = 0; row < rows; ++row)
                 for (int i = k0; i < k0 + columns; ++i) {
                     const float value = values[(int64_t)row * o->k + i];
@@ -154,7 +154,7 @@ static void quantize_blocks(void *context, int64_t begin, int64_t end) {
             const int columns = o->k - k0 < W4_BLOCK ? o->k - k0 : W4_BLOCK;
             uint8_t *const to = w4_block_of((uint8_t *)o->b, blocks_of(o->k), channel, block);
             const float scale = choose_scale(q, channel, block, values + k0, 1, columns);
-            *place_of_scale(o, 'B', channel, block) = scale;
+            *scale_at(o, 'B', channel, block) = scale;
             w4_put_scale(to, channel, float_to_bf16(scale));
             for (int i = k0; i < k0 + columns; ++i) {
                 const int weight = w4_weight(values[i], is_whole(o) ? 1 : scale);

@@ -54,50 +54,50 @@ static inline uint8_t *w4_block_of(uint8_t *blocks, int k_blocks, int channel, i
 
 /* Where a weight lies in a block: the bytes of its magnitude and its sign, and the magnitude's
  * lowest bit. */
-struct w4_place {
+struct w4_bits {
     int magnitude, sign, shift;
 };
 
-static inline struct w4_place w4_place_of(int channel, int k) {
+static inline struct w4_bits w4_bits_of(int channel, int k) {
     const int row = channel % W4_HALF, half = channel % W4_BLOCK / W4_HALF;
     const int thread = row / 16 * 32 + row % 8 * 4 + k % 16 / 4;
     const int at = half * W4_HALF_BYTES + (k % W4_BLOCK / 64 * 128 + thread) * 16 +
                    (k % 64 / 32 * 2 + k % 32 / 16) * 4;
-    if (row / 8 % 2 == 0) return (struct w4_place){at + k % 4, at + k % 4, 0};
-    return (struct w4_place){at + k % 4, at + (k + 1) % 4, 4};
+    if (row / 8 % 2 == 0) return (struct w4_bits){at + k % 4, at + k % 4, 0};
+    return (struct w4_bits){at + k % 4, at + (k + 1) % 4, 4};
 }
 
 /* The bit of a weight's sign, in its byte. */
-static inline int w4_sign(struct w4_place place) { return place.shift ? 0x08 : 0x80; }
+static inline int w4_sign(struct w4_bits bits) { return bits.shift ? 0x08 : 0x80; }
 
 /* Puts a weight at its place, which held zero. */
 static inline void w4_put(uint8_t *block, int channel, int k, int weight) {
-    const struct w4_place place = w4_place_of(channel, k);
-    block[place.magnitude] |= (uint8_t)((weight < 0 ? -weight : weight) << place.shift);
-    if (weight < 0) block[place.sign] |= (uint8_t)w4_sign(place);
+    const struct w4_bits bits = w4_bits_of(channel, k);
+    block[bits.magnitude] |= (uint8_t)((weight < 0 ? -weight : weight) << bits.shift);
+    if (weight < 0) block[bits.sign] |= (uint8_t)w4_sign(bits);
 }
 
 /* A weight of a block. */
 static inline int w4_get(const uint8_t *block, int channel, int k) {
-    const struct w4_place place = w4_place_of(channel, k);
-    const int magnitude = block[place.magnitude] >> place.shift & 7;
-    return block[place.sign] & w4_sign(place) ? -magnitude : magnitude;
+    const struct w4_bits bits = w4_bits_of(channel, k);
+    const int magnitude = block[bits.magnitude] >> bits.shift & 7;
+    return block[bits.sign] & w4_sign(bits) ? -magnitude : magnitude;
 }
 
 /* Where a channel's scale lies in a block. */
-static inline size_t w4_place_of_scale(int channel) {
+static inline size_t w4_offset_of_scale(int channel) {
     const int c = channel % W4_BLOCK, word = c % W4_HALF / 16 * 8 + c % 8;
     return (size_t)(c / W4_HALF * W4_HALF_BYTES + W4_WEIGHT_BYTES + word * 4 + c / 8 % 2 * 2);
 }
 
-/* Puts a channel's scale, a bf16, at its place. */
+/* Puts a channel's scale, a bf16, at its bits. */
 static inline void w4_put_scale(uint8_t *block, int channel, uint16_t scale) {
-    memcpy(block + w4_place_of_scale(channel), &scale, sizeof scale);
+    memcpy(block + w4_offset_of_scale(channel), &scale, sizeof scale);
 }
 
 static inline uint16_t w4_get_scale(const uint8_t *block, int channel) {
     uint16_t scale;
-    memcpy(&scale, block + w4_place_of_scale(channel), sizeof scale);
+    memcpy(&scale, block + w4_offset_of_scale(channel), sizeof scale);
     return scale;
 }
 

@@ -143,15 +143,15 @@ void gemm_plan_end(void) { plan_in_the_making = NULL; }
 enum gemm_status(gemm_launch_kernel)(const struct gemm_launch *launch, const void *args,
                                      size_t args_bytes) {
     if (plan_in_the_making) return gemm_plan_add(plan_in_the_making, launch, args, args_bytes);
-    if (!sim_run_state.running) {
+    if (!sim_run.running) {
         fprintf(stderr,
                 "%s: in the simulator a launch is part of a run: backend_run() calls for it\n",
                 launch->name);
         return GEMM_LAUNCH_FAILED;
     }
-    if (sim_run_state.abandoned) return GEMM_OK;
-    return grid_run(launch, args, args_bytes, 1, 1, &sim_run_state.abandoned) ? GEMM_OK
-                                                                              : GEMM_LAUNCH_FAILED;
+    if (sim_run.abandoned) return GEMM_OK;
+    return grid_run(launch, args, args_bytes, 1, 1, &sim_run.abandoned) ? GEMM_OK
+                                                                        : GEMM_LAUNCH_FAILED;
 }
 
 enum gemm_status gemm_launch_planned(const struct gemm_planned *planned) {
@@ -161,7 +161,7 @@ enum gemm_status gemm_launch_planned(const struct gemm_planned *planned) {
 enum gemm_status gemm_zero(void *memory, size_t bytes, void *stream) {
     (void)stream;
     if (plan_in_the_making) return GEMM_UNSUPPORTED;
-    if (sim_run_state.abandoned) return GEMM_OK;
+    if (sim_run.abandoned) return GEMM_OK;
     if (!sim_global_check(memory, bytes, SIM_WRITE)) return GEMM_LAUNCH_FAILED;
     memset(memory, 0, bytes);
     sim.ahead_complete = true; /* only a kernel can overlap with an early launch */
@@ -224,7 +224,7 @@ enum run_status backend_run(const struct contender *contender, const struct gemm
     sim.cycles = 0;
     sim.steps = 0;
     sim.ahead_complete = true;
-    sim_run_state.abandoned = false;
+    sim_run.abandoned = false;
     scheduler_begin(sim.schedule, seed + (uint64_t)run_number++);
     sim.machine = contender->kernel ? contender->kernel->machine : options.machine;
     sim.tensor_memory = gemm_machine_record(sim.machine)->tensor_memory;
@@ -233,9 +233,9 @@ enum run_status backend_run(const struct contender *contender, const struct gemm
     memset(&sim_statistics, 0, sizeof sim_statistics);
     const bool record = options.trace && contender->kernel;
     if (record) sim_recording_begin(contender->kernel, problem);
-    sim_run_state.running = true;
+    sim_run.running = true;
     const enum gemm_status status = enqueue_launches(contender, problem);
-    sim_run_state.running = false;
+    sim_run.running = false;
     const double simulated = sim_timed() ? (double)sim.cycles / launches : -1;
     if (record) sim_recording_end(simulated);
     hazards_end();

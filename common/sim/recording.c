@@ -5,7 +5,7 @@
 
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/order/access_times.h"
 #include "timeline/timeline.h"
 #include "timeline/trace.h"

@@ -5,7 +5,7 @@
 #include "sim/core/hazards.h"
 #include "sim/core/simulation.h"
 
-struct sim_run_state sim_run_state;
+struct sim_run sim_run;
 
 const char *const schedule_names[SIM_SCHEDULES] = {"time", "early", "late", "random"};
 

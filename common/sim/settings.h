@@ -21,10 +21,10 @@ enum {
 };
 
 /* What the launches of a run share. */
-struct sim_run_state {
+struct sim_run {
     bool running;   /* there is one */
     bool abandoned; /* after a fatal hazard */
 };
-extern struct sim_run_state sim_run_state;
+extern struct sim_run sim_run;
 
 #endif

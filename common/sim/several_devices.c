@@ -18,7 +18,7 @@
 #include "sim/core/grid.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/jobs.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/shared_memory.h"
 #include "sim/cost/memory_model.h"
 #include "sim/cost/timing_model.h"
@@ -60,7 +60,7 @@ static bool start_copies(const struct gemm_copy *copies, int count) {
 
 /* May the run go on? */
 static enum gemm_status check_launch(const struct gemm_launch *launch, int devices) {
-    if (!sim_run_state.running) {
+    if (!sim_run.running) {
         fprintf(stderr,
                 "%s: in the simulator a launch is part of a run: backend_run() calls for it\n",
                 launch->name);
@@ -99,9 +99,9 @@ static bool same_grids(const struct gemm_launch *launch, int devices) {
 static enum gemm_status run_kept(void) {
     const int launches = kept.launches;
     kept.launches = 0;
-    if (launches == 0 || sim_run_state.abandoned) return GEMM_OK;
+    if (launches == 0 || sim_run.abandoned) return GEMM_OK;
     return grid_run(&kept.launch, kept.args, sizeof *kept.args, kept.devices, launches,
-                    &sim_run_state.abandoned)
+                    &sim_run.abandoned)
                ? GEMM_OK
                : GEMM_LAUNCH_FAILED;
 }
@@ -140,9 +140,9 @@ enum gemm_status gemm_devices_end(void *stream) {
 enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
                                      const struct gemm_device_args *args, int devices) {
     if (check_launch(launch, devices) != GEMM_OK) return GEMM_LAUNCH_FAILED;
-    if (sim_run_state.abandoned) return GEMM_OK;
+    if (sim_run.abandoned) return GEMM_OK;
     if (kept.open) return keep(launch, args, devices);
-    return grid_run(launch, args, sizeof *args, devices, 1, &sim_run_state.abandoned)
+    return grid_run(launch, args, sizeof *args, devices, 1, &sim_run.abandoned)
                ? GEMM_OK
                : GEMM_LAUNCH_FAILED;
 }
@@ -150,7 +150,7 @@ enum gemm_status gemm_launch_devices(const struct gemm_launch *launch,
 enum gemm_status gemm_copy_devices(const struct gemm_copy *copies, int count, void *stream) {
     (void)stream;
     if (!nothing_kept("copies")) return GEMM_LAUNCH_FAILED;
-    if (sim_run_state.abandoned) return GEMM_OK;
+    if (sim_run.abandoned) return GEMM_OK;
     if (!start_copies(copies, count)) return GEMM_LAUNCH_FAILED;
     while (jobs_complete_next()) {
     }

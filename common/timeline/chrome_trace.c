@@ -64,13 +64,13 @@ static void write_timeline(FILE *file, const struct timeline *timeline, int sms,
         const struct track *track = &timeline->track[i];
         if (!timeline_shows(timeline, track->sm, sms)) continue;
         if (track->cta != last_cta) {
-            char name[256], place[64];
+            char name[256], cta[64];
             if (timeline->gpus > 1)
-                timeline_place(timeline, track->cta, track->sm, place, sizeof place);
+                timeline_cta_name(timeline, track->cta, track->sm, cta, sizeof cta);
             else
-                snprintf(place, sizeof place, "SM %d, CTA %d", track->sm, track->cta);
+                snprintf(cta, sizeof cta, "SM %d, CTA %d", track->sm, track->cta);
             snprintf(name, sizeof name, "%s%s%s, %s%s", timeline->name,
-                     timeline->variant[0] ? " " : "", timeline->variant, place,
+                     timeline->variant[0] ? " " : "", timeline->variant, cta,
                      !timeline->simulated ? ""
                      : timeline->timed    ? " (simulated)"
                                           : " (simulated, in steps)");

@@ -1,5 +1,5 @@
-# Puts the page (page/*), and the figures' style, into the timeline library: as a script it makes one C file of it,
-# included it declares the step.
+# Puts the page (page/*), and the figures' style, into the timeline library: as a script it makes
+# one C file of it, included it declares the step.
 #
 #   cmake -DPAGE=<page directory> -DOUTPUT=<file.c> -P embed.cmake
 
@@ -9,7 +9,8 @@ if(CMAKE_SCRIPT_MODE_FILE)
   file(READ ${PAGE}/index.html html HEX)
   file(READ ${PAGE}/style.css style HEX)
   set(script "")
-  foreach(name results model lanes hazards navigation pointer barriers memory play choice state report selftest)
+  foreach(name results model lanes hazards navigation pointer barriers memory play choice state
+    report selftest)
     file(READ ${PAGE}/${name}.js text HEX)
     string(APPEND script ${text})
   endforeach()

@@ -137,8 +137,8 @@ static inline int timeline_gpu(const struct timeline *timeline, int sm) {
 }
 
 /* "CTA 4, SM 0", or "GPU 1, CTA 0, SM 0" if there are several. Returns text. */
-const char *timeline_place(const struct timeline *timeline, int cta, int sm, char *text,
-                           size_t size);
+const char *timeline_cta_name(const struct timeline *timeline, int cta, int sm, char *text,
+                              size_t size);
 
 /* The CTAs that the writers show: those on the first `sms` SMs, in the order of their CTAs; of each
  * of several GPUs. */

@@ -172,7 +172,7 @@ bool timeline_write_kernel_svg(const char *path, const struct timeline *timeline
         if (has_headings(timeline) && track->cta != last_cta) {
             char text[64];
             svg_text(output.file, 10, y + 11, "name", "start",
-                     timeline_place(timeline, track->cta, track->sm, text, sizeof text));
+                     timeline_cta_name(timeline, track->cta, track->sm, text, sizeof text));
             y += LANE;
         }
         last_cta = track->cta;

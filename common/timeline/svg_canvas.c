@@ -57,7 +57,7 @@ static double tick_step(double range, int ticks) {
     return power * (ratio <= 1 ? 1 : ratio <= 2 ? 2 : ratio <= 5 ? 5 : 10);
 }
 
-double svg_place(const struct panel *panel, double time) {
+double svg_x(const struct panel *panel, double time) {
     return panel->left + (panel->right - panel->left) * (time - (double)panel->begin) /
                              (double)(panel->end - panel->begin);
 }
@@ -66,7 +66,7 @@ void svg_axis(FILE *file, const struct panel *panel, double top, double bottom) 
     const double step = tick_step((double)(panel->end - panel->begin),
                                   (int)((panel->right - panel->left) / 80) + 1);
     for (double t = ceil((double)panel->begin / step) * step; t <= (double)panel->end; t += step) {
-        const double x = svg_place(panel, t);
+        const double x = svg_x(panel, t);
         char text[32];
         const bool sign = panel->begin < 0 && t != 0;
         const int digits =
@@ -110,10 +110,8 @@ void svg_lane(FILE *file, const struct track *track, const struct panel *panel, 
     for (int i = 0; i < track->count; ++i) {
         const struct span *span = &track->at[i];
         if (span->end <= panel->begin || span->begin >= panel->end) continue;
-        double x =
-            svg_place(panel, (double)(span->begin > panel->begin ? span->begin : panel->begin));
-        const double end =
-            svg_place(panel, (double)(span->end < panel->end ? span->end : panel->end));
+        double x = svg_x(panel, (double)(span->begin > panel->begin ? span->begin : panel->begin));
+        const double end = svg_x(panel, (double)(span->end < panel->end ? span->end : panel->end));
         const char *class = svg_is_second(span) ? "mma1" : classes[span->kind];
         if (pending && (pending != class || x - to > FINEST || end - from > 4)) {
             draw_span(file, &(struct span){.k_tile = -1}, pending, from, to - from, y, height,

@@ -16,7 +16,7 @@ struct panel {
 };
 
 /* Where a time is drawn. */
-double svg_place(const struct panel *panel, double time);
+double svg_x(const struct panel *panel, double time);
 /* Opens the document: style, patterns, background, title. */
 void svg_begin(FILE *file, double height, const char *title, const char *subtitle);
 void svg_end(FILE *file);

@@ -130,8 +130,8 @@ void svg_draw_mark(FILE *file, const struct svg_mark *mark, const struct panel *
                    double top, double bottom) {
     const struct panel *panel = panel_of(panels, count, mark->begin, mark->begin);
     if (!panel) return;
-    const double left = svg_place(panel, (double)mark->begin),
-                 right = svg_place(panel, (double)least(mark->end, panel->end));
+    const double left = svg_x(panel, (double)mark->begin),
+                 right = svg_x(panel, (double)least(mark->end, panel->end));
     fprintf(file,
             "<path class=\"mark\" style=\"fill:none;stroke:var(--fg);stroke-dasharray:3 2\" "
             "d=\"M%.1f %.1fV%.1f",
@@ -147,8 +147,8 @@ bool svg_mark_fits(const struct svg_mark *mark, const struct panel *panels, int 
                    const char *name, const char *note) {
     const struct panel *panel = panel_of(panels, count, mark->begin, mark->begin);
     if (!panel) return false;
-    const double left = svg_place(panel, (double)mark->begin),
-                 right = svg_place(panel, (double)least(mark->end, panel->end)),
+    const double left = svg_x(panel, (double)mark->begin),
+                 right = svg_x(panel, (double)least(mark->end, panel->end)),
                  width = svg_width_of(mark->text) + 5;
     const double begin = text_is_before(left) ? left - width : left,
                  end = text_is_before(left) ? right : right + width;

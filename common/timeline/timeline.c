@@ -203,8 +203,8 @@ static int first_cta_beside(const struct timeline *timeline, int sm) {
     return 0;
 }
 
-const char *timeline_place(const struct timeline *timeline, int cta, int sm, char *text,
-                           size_t size) {
+const char *timeline_cta_name(const struct timeline *timeline, int cta, int sm, char *text,
+                              size_t size) {
     if (timeline->gpus < 2)
         snprintf(text, size, "CTA %d, SM %d", cta, sm);
     else

@@ -21,9 +21,9 @@ def lexer_of(path):
     return CLexer(stripnl=False) if path.endswith(".c") else get_lexer_for_filename(path)
 
 
-def listing(path, places):
+def listing(path, links):
     def include(found):
-        target = places.listing_of(path, found.group(1))
+        target = links.listing_of(path, found.group(1))
         if not target:
             return found.group(0)
         return f'<a href="{relative_uri(tree.html(path), tree.html(target))}">{found.group(0)}</a>'
@@ -37,23 +37,23 @@ def listing(path, places):
     return f'<div class="highlight listing"><pre>{numbered}\n</pre></div>'
 
 
-def heading(path, places):
+def heading(path, links):
     """The file's name, and the way to the page of its folder and to GitHub."""
     ways = []
     page = posixpath.join(posixpath.dirname(path), "README.md")
-    if page in places.shown:
+    if page in links.shown:
         address = relative_uri(tree.html(path), tree.html(page))
         ways.append(f'<a href="{address}">the chapter</a>')
-    if places.repository:
-        ways.append(f'<a href="{places.repository}/blob/HEAD/{path}">on GitHub</a>')
+    if links.repository:
+        ways.append(f'<a href="{links.repository}/blob/HEAD/{path}">on GitHub</a>')
     ways = f'<p class="sources">{" · ".join(ways)}</p>' if ways else ""
     return f"<h1><code>{html.escape(path)}</code></h1>{ways}"
 
 
 def listings(app):
-    places = app.env.book_places
+    links = app.env.book_links
     for path in tree.listings():
-        body = heading(path, places) + listing(path, places)
+        body = heading(path, links) + listing(path, links)
         yield path, {"title": path, "body": body, "is_listing": True}, "page.html"
 
 

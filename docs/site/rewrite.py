@@ -20,8 +20,8 @@ FIGURE = re.compile(r"(?:.*/)?docs/figures/(\d\d)_[a-z0-9_]*?(_two_warpgroups|_w
 ATTRIBUTE = re.compile(r'\b(href|src|srcset)="([^"]*)"')
 
 
-class Places:
-    """Where links lead."""
+class Links:
+    """Where they lead."""
 
     def __init__(self):
         self.pages = {tree.document(page): page for page in tree.pages()}
@@ -56,16 +56,16 @@ class Places:
         return None
 
 
-def rewrite_links(places, page, doctree):
+def rewrite_links(links, page, doctree):
     for node in list(doctree.findall(nodes.reference)):
-        target = places.resolve(page, node["refuri"])
+        target = links.resolve(page, node["refuri"])
         if target is None:  # what is only in the repository, and that has no address
             name = nodes.inline("", "", *node.children, classes=["in-repository"])
             node.replace_self(name)
         else:
             node["refuri"] = target
     for node in list(doctree.findall(nodes.literal)):
-        path = places.listing_of(page, node.astext())
+        path = links.listing_of(page, node.astext())
         if path and not isinstance(node.parent, nodes.reference) \
                 and not isinstance(node.parent.parent, nodes.reference):
             target = relative_uri(tree.html(page), tree.html(path))
@@ -82,11 +82,11 @@ def lines_of_excerpt(path, text):
     return None
 
 
-def link_excerpts(places, page, doctree):
+def link_excerpts(links, page, doctree):
     for node in list(doctree.findall(nodes.raw)):
         found = EXCERPT.match(node.astext())
         block = node.next_node(siblings=True, descend=False) if found else None
-        if not isinstance(block, nodes.literal_block) or found.group(1) not in places.shown:
+        if not isinstance(block, nodes.literal_block) or found.group(1) not in links.shown:
             continue
         path = found.group(1)
         lines = lines_of_excerpt(path, block.astext())
@@ -99,14 +99,14 @@ def link_excerpts(places, page, doctree):
                                 nodes.paragraph("", "", link, classes=["excerpt"]))
 
 
-def rewrite_html(places, page, doctree):
+def rewrite_html(links, page, doctree):
     """Markers do not show; addresses in HTML are links like others."""
     def address(found):
         name, target = found.groups()
         if name != "href" and ":" not in target:
             path = posixpath.normpath(posixpath.join(posixpath.dirname(page), target))
             return f'{name}="{relative_uri(tree.html(page), path)}"'
-        target = places.resolve(page, target)
+        target = links.resolve(page, target)
         return "" if target is None else f'{name}="{target}"'
 
     for node in list(doctree.findall(nodes.raw)):
@@ -118,7 +118,7 @@ def rewrite_html(places, page, doctree):
             node.parent.remove(node)
 
 
-def link_figures(places, page, doctree):
+def link_figures(links, page, doctree):
     """A simulated timeline is a link to its live form. Other figures are links to themselves: on a
     phone they are larger there. Pictures of ideas fit a phone as they are."""
     for node in list(doctree.findall(nodes.image)):
@@ -129,7 +129,7 @@ def link_figures(places, page, doctree):
         if isinstance(node.parent, nodes.reference):
             continue
         found = FIGURE.fullmatch(path)
-        if found and places.has_live:
+        if found and links.has_live:
             chapter, variant = found.groups()
             state = f"chapter={chapter}" + (f"&variant={variant[1:]}" if variant else "")
             target = relative_uri(tree.html(page), live_links.page_of(state)) + f"#{state}"
@@ -138,10 +138,10 @@ def link_figures(places, page, doctree):
             node["classes"].append("figure-in-text")
 
 
-def add_sources(places, page, doctree):
+def add_sources(links, page, doctree):
     """Below a chapter's title, its sources."""
     folder = posixpath.dirname(page)
-    own = [path for path in sorted(places.shown) if posixpath.dirname(path) == folder
+    own = [path for path in sorted(links.shown) if posixpath.dirname(path) == folder
            and not path.endswith(".md")]
     if not own or not page.endswith("README.md") or not folder:
         return
@@ -156,9 +156,9 @@ def add_sources(places, page, doctree):
     title.parent.insert(title.parent.index(title) + 1, line)
 
 
-def add_live_page(places, page, doctree):
+def add_live_page(links, page, doctree):
     """At the top of the page about the live pages, these."""
-    if page != live_links.LIVE or not places.has_live:
+    if page != live_links.LIVE or not links.has_live:
         return
     line = nodes.paragraph("", "Open: ", classes=["sources"])
     for name in live_links.PAGES:
@@ -181,23 +181,23 @@ def add_contents(doctree):
 
 
 def rewrite(app, doctree):
-    places = app.env.book_places
-    page = places.pages[app.env.docname]
+    links = app.env.book_links
+    page = links.pages[app.env.docname]
     for section in doctree.findall(nodes.section):
         if "slug" in section:
             section["ids"] = [section["slug"]]
-    rewrite_links(places, page, doctree)
-    link_excerpts(places, page, doctree)
-    rewrite_html(places, page, doctree)
-    link_figures(places, page, doctree)
-    add_sources(places, page, doctree)
-    add_live_page(places, page, doctree)
+    rewrite_links(links, page, doctree)
+    link_excerpts(links, page, doctree)
+    rewrite_html(links, page, doctree)
+    link_figures(links, page, doctree)
+    add_sources(links, page, doctree)
+    add_live_page(links, page, doctree)
     if page == "README.md":
         add_contents(doctree)
 
 
 def prepare(app, env, names):
-    env.book_places = Places()
+    env.book_links = Links()
 
 
 def setup(app):

@@ -56,7 +56,7 @@ def sections(doctree, names):
 def collect(app):
     """The data, and the page that asks it."""
     doctrees = {tree.html(page): app.env.get_doctree(document)
-                for document, page in app.env.book_places.pages.items()}
+                for document, page in app.env.book_links.pages.items()}
     names = defaultdict(lambda: defaultdict(set))  # page -> anchor -> what it is called
     for page, doctree in doctrees.items():
         for target, anchor, words in names_of(page, doctree):

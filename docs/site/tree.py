@@ -39,7 +39,7 @@ def part(page):
     return "Questions" if page.startswith("docs/questions/") else "Reference"
 
 
-def place(page):
+def rank(page):
     """By this, the pages of a part are in order: a folder's README before its other pages, chapters
     first, what is recorded and how to contribute at the end."""
     words = page.split("/")
@@ -56,7 +56,7 @@ def parts(root=ROOT):
     for page in walk(root):
         if page.endswith(".md"):
             found[part(page)].append(page)
-    return {caption: sorted(pages, key=place) for caption, pages in found.items() if pages}
+    return {caption: sorted(pages, key=rank) for caption, pages in found.items() if pages}
 
 
 def pages(root=ROOT):

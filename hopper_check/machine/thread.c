@@ -7,7 +7,7 @@
 #include "machine/launch.h"
 #include "machine/unset.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/shared_memory.h"
 #include "sim/units/registers/accumulators.h"
 #include "sim/units/registers/watch.h"

@@ -46,7 +46,7 @@ void need_operands(struct decoder *d, int least, int most) {
 
 /* ---- the frame behind the registers ---- */
 
-static int place(struct decoder *d, int bytes) {
+static int reserve(struct decoder *d, int bytes) {
     const int align = bytes < 4 ? 4 : bytes, at = (d->used + align - 1) / align * align;
     d->used = at + align;
     return at;
@@ -56,7 +56,7 @@ static int constant(struct decoder *d, uint64_t bits, int bytes) {
     if (bytes < 8) bits &= (UINT64_C(1) << 8 * bytes) - 1;
     for (int i = 0; i < d->constants; ++i)
         if (d->constant[i].bits == bits && d->constant[i].bytes == bytes) return d->constant[i].at;
-    const int at = place(d, bytes);
+    const int at = reserve(d, bytes);
     *ARENA_PUSH(&d->module->arena, d->constant, d->constants) = (struct constant){bits, bytes, at};
     return at;
 }
@@ -70,7 +70,7 @@ static int preset(struct decoder *d, enum special special, int64_t offset, int b
             known->variable == variable)
             return known->at;
     }
-    const int at = place(d, bytes);
+    const int at = reserve(d, bytes);
     *ARENA_PUSH(&d->module->arena, p->preset, p->presets) =
         (struct preset){at, bytes, special, offset, variable};
     return at;
@@ -201,7 +201,7 @@ int read_operand(struct decoder *d, const struct ptx_operand *operand, char lett
 }
 
 int written_operand(struct decoder *d, const struct ptx_operand *operand, char letter) {
-    if (operand->kind == OPERAND_SINK) return place(d, 16);
+    if (operand->kind == OPERAND_SINK) return reserve(d, 16);
     if (operand->kind == OPERAND_REGISTER && !operand->negated)
         return register_operand(d, operand, letter);
     refuse(d, "an operand of another kind is given");

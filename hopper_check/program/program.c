@@ -70,7 +70,7 @@ static int put(int *used, int bytes, int align) {
 }
 
 /* The parameters of several calls have the same names, and one place: none outlives its call. */
-static bool has_place(struct ptx_variable *v, int i) {
+static bool has_space(struct ptx_variable *v, int i) {
     for (int j = 0; j < i; ++j)
         if (v[j].space == SPACE_LOCAL && !strcmp(v[j].name, v[i].name)) return true;
     return false;
@@ -89,7 +89,7 @@ static void make_room(struct ptx_variable *v, int i, int count) {
 static void lay_out(struct program *kernel, struct program *p, struct ptx_variable *v, int count) {
     for (int i = 0; i < count; ++i) {
         if (v[i].space == SPACE_PARAM) { /* what a call passes */
-            if (has_place(v, i)) continue;
+            if (has_space(v, i)) continue;
             make_room(v, i, count);
             v[i].space = SPACE_LOCAL;
         }

@@ -11,7 +11,7 @@
 #include "runtime/progress.h"
 #include "runtime/session.h"
 #include "sim/core/global_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/order/launches_ahead.h"
 #include "sim/settings.h"
 
@@ -192,7 +192,7 @@ static cudaError_t run(const struct kernel *k, const void *stream) {
     progress_end();
     tell_end();
     cycles += taken > 0 ? taken : (double)sim.steps;
-    if (sim_run_state.abandoned) return errors_lose(cudaErrorLaunchFailure);
+    if (sim_run.abandoned) return errors_lose(cudaErrorLaunchFailure);
     return status == RUN_FAILED ? cudaErrorLaunchFailure : cudaSuccess;
 }
 

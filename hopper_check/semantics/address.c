@@ -37,7 +37,7 @@ bool own_address(const struct frame *frame, uint64_t at) {
            at - (uintptr_t)frame->parameters < frame->program->function->param_bytes;
 }
 
-struct sim_shared_place window_place(uint64_t at, size_t bytes, size_t alignment) {
+struct sim_shared_pointer window_pointer(uint64_t at, size_t bytes, size_t alignment) {
     unsigned rank;
     const void *const own = shared_pointer(at, &rank);
     return sim_shared_map(sim_shared_at(own, bytes, alignment), rank);
@@ -50,7 +50,7 @@ struct target target_of(const struct frame *frame, uint64_t at, int space, size_
     case STATE_SHARED:
     case STATE_SHARED_CTA:
     case STATE_SHARED_CLUSTER:
-        target.place = window_place(at, bytes, bytes);
+        target.shared = window_pointer(at, bytes, bytes);
         break;
     case STATE_GLOBAL:
     case STATE_CONST:
@@ -63,12 +63,12 @@ struct target target_of(const struct frame *frame, uint64_t at, int space, size_
         if (own_address(frame, at)) target.kind = TARGET_OWN;
         if (target.kind == TARGET_GLOBAL) owner = shared_owner(target.host);
         if (!owner) return target;
-        target.place = window_place(((uint64_t)owner->rank << SHARED_RANK_SHIFT) + SHARED_BASE +
-                                        (at - (uintptr_t)owner->shared),
-                                    bytes, bytes);
+        target.shared = window_pointer(((uint64_t)owner->rank << SHARED_RANK_SHIFT) + SHARED_BASE +
+                                           (at - (uintptr_t)owner->shared),
+                                       bytes, bytes);
     }
     target.kind = TARGET_SHARED;
-    target.host = target.place.host;
+    target.host = target.shared.host;
     return target;
 }
 

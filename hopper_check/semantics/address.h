@@ -42,12 +42,12 @@ int take_space(struct decoder *d);
 struct target {
     enum { TARGET_OWN, TARGET_SHARED, TARGET_GLOBAL } kind;
     void *host;
-    struct sim_shared_place place; /* of shared memory */
+    struct sim_shared_pointer shared; /* of shared memory */
 };
 /* `space`: as take_space() says. Ends the launch if shared memory has no such bytes. */
 struct target target_of(const struct frame *frame, uint64_t address, int space, size_t bytes);
 /* `bytes` at an address of the shared window. */
-struct sim_shared_place window_place(uint64_t address, size_t bytes, size_t alignment);
+struct sim_shared_pointer window_pointer(uint64_t address, size_t bytes, size_t alignment);
 
 /* An address in local memory, or of a parameter, as a generic one. Of 32 bits it is an offset. */
 static inline uint64_t own_pointer(const struct frame *frame, int space, uint64_t at) {

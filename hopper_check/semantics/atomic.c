@@ -22,7 +22,7 @@ static void run(const struct operation *op, struct frame *frame) {
                                 bytes * (size_t)count);
     const struct strong_access how = {bytes, (enum sim_semantics)op->option[OPTION_SEMANTICS],
                                       (enum sim_scope)op->option[OPTION_SCOPE],
-                                      t.kind == TARGET_SHARED ? &t.place : NULL};
+                                      t.kind == TARGET_SHARED ? &t.shared : NULL};
     const bool keeps = c.function != EXCH && c.function != CAS;
     if (t.kind == TARGET_OWN) thread_not_modelled(op, "an atomic operation on local memory");
     for (int i = 0; i < count; ++i) {
@@ -33,8 +33,8 @@ static void run(const struct operation *op, struct frame *frame) {
         (void)strong_atomic((char *)t.host + (size_t)i * bytes, before, reduction_apply, &c, keeps,
                             how);
         memcpy(frame->registers + op->list[i], before, bytes);
-        t.place.offset += bytes;
-        t.place.host += bytes;
+        t.shared.offset += bytes;
+        t.shared.host += bytes;
     }
 }
 

@@ -129,9 +129,9 @@ static void send_bytes(const struct operation *op, struct frame *frame) {
     enum { CHUNK = 16 };
     const uint32_t bytes = VALUE_AT(reg_u32, op->list[PART_SIZE]);
     bulk_send(
-        window_place(bulk_address(op, frame, PART_TARGET), bytes, CHUNK),
+        window_pointer(bulk_address(op, frame, PART_TARGET), bytes, CHUNK),
         bulk_shared(op, frame, PART_SHARED), bytes,
-        window_place(bulk_address(op, frame, PART_BARRIER), sizeof(uint64_t), sizeof(uint64_t)),
+        window_pointer(bulk_address(op, frame, PART_BARRIER), sizeof(uint64_t), sizeof(uint64_t)),
         reduction_in(op));
 }
 
@@ -188,14 +188,14 @@ enum { VALUES = PARTS, MOST_VALUES = 4, PART_GENERIC = PART_MASK };
 enum { OPTION_ELEMENT, OPTION_COUNT = BULK_RANK };
 
 /* Without .shared::cluster an address is a generic one. */
-static struct sim_shared_place async_place(const struct operation *op, const struct frame *frame,
-                                           int part, size_t bytes) {
+static struct sim_shared_pointer async_pointer(const struct operation *op,
+                                               const struct frame *frame, int part, size_t bytes) {
     const uint64_t at = bulk_address(op, frame, part);
-    if (!op->list[PART_GENERIC]) return window_place(at, bytes, bytes);
+    if (!op->list[PART_GENERIC]) return window_pointer(at, bytes, bytes);
     const struct target t = target_of(frame, at, -1, bytes);
     if (t.kind != TARGET_SHARED)
         sim_fatal("shared-bounds", NULL, "%p is in no shared memory of the cluster", t.host);
-    return t.place;
+    return t.shared;
 }
 
 static void store_async(const struct operation *op, struct frame *frame) {
@@ -204,8 +204,8 @@ static void store_async(const struct operation *op, struct frame *frame) {
     for (int i = 0; i < count; ++i)
         memcpy(value + i * bytes, frame->registers + op->list[VALUES + i], (size_t)bytes);
     const size_t all = (size_t)(bytes * count);
-    async_store(async_place(op, frame, PART_TARGET, all), value, (uint32_t)all,
-                async_place(op, frame, PART_BARRIER, sizeof(uint64_t)), reduction_in(op));
+    async_store(async_pointer(op, frame, PART_TARGET, all), value, (uint32_t)all,
+                async_pointer(op, frame, PART_BARRIER, sizeof(uint64_t)), reduction_in(op));
 }
 
 static void take_store_async(struct decoder *d, bool generic, int bytes, int count) {

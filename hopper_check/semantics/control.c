@@ -11,7 +11,7 @@
 #include "machine/heap.h"
 #include "semantics/print.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/scheduler.h"
 
 /* ---- mov: also between a register and the parts of a wider one ---- */

@@ -14,7 +14,7 @@
 
 static const char *const scopes[] = {"cta", "cluster", "gpu", "sys", NULL};
 
-/* The barrier's place in the running thread's own CTA, and which CTA it is in. */
+/* Where the barrier is in the running thread's own CTA, and which CTA it is in. */
 static uint64_t *barrier_at(const struct operation *op, const struct frame *frame, unsigned *rank) {
     const uint64_t at = address(op, frame, 0, op->offset);
     const void *const generic = (const void *)(uintptr_t)at;
@@ -25,7 +25,8 @@ static uint64_t *barrier_at(const struct operation *op, const struct frame *fram
                                 ((uintptr_t)generic - (uintptr_t)owner->shared));
 }
 
-static struct sim_shared_place place_of(const struct operation *op, const struct frame *frame) {
+static struct sim_shared_pointer barrier_pointer(const struct operation *op,
+                                                 const struct frame *frame) {
     unsigned rank;
     const uint64_t *const barrier = barrier_at(op, frame, &rank);
     return sim_shared_map(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier), rank);
@@ -143,10 +144,10 @@ static void decode_arrive_drop(struct decoder *d) { decode_arrive_form(d, true);
 /* ---- expect_tx, complete_tx ---- */
 
 static void run_expect_tx(const struct operation *op, struct frame *frame) {
-    sim_mbarrier_expect_tx(place_of(op, frame), VALUE(reg_u32, AT_COUNT));
+    sim_mbarrier_expect_tx(barrier_pointer(op, frame), VALUE(reg_u32, AT_COUNT));
 }
 static void run_complete_tx(const struct operation *op, struct frame *frame) {
-    sim_mbarrier_complete_tx(place_of(op, frame), VALUE(reg_u32, AT_COUNT));
+    sim_mbarrier_complete_tx(barrier_pointer(op, frame), VALUE(reg_u32, AT_COUNT));
 }
 
 static void decode_tx(struct decoder *d, operation_run *run) {

@@ -97,7 +97,7 @@ static void ld_shared(const struct operation *op, struct frame *frame) {
     get(op, frame,
         rank == sim_self->cluster_rank
             ? sim_access_shared(own, bytes, SIM_READ)
-            : sim_access_cluster(window_place(at, bytes, bytes), bytes, SIM_READ));
+            : sim_access_cluster(window_pointer(at, bytes, bytes), bytes, SIM_READ));
 }
 
 static void st_shared(const struct operation *op, struct frame *frame) {
@@ -111,7 +111,7 @@ static void st_shared(const struct operation *op, struct frame *frame) {
     if (rank == sim_self->cluster_rank)
         sim_store_shared(own, value, bytes);
     else
-        sim_store_cluster(window_place(at, bytes, bytes), value, bytes);
+        sim_store_cluster(window_pointer(at, bytes, bytes), value, bytes);
 }
 
 /* ---- global memory: what lies outside reads as a pattern, and is not written ---- */
@@ -142,7 +142,7 @@ static void ld_generic(const struct operation *op, struct frame *frame) {
     else if (t.kind == TARGET_GLOBAL)
         ld_global(op, frame);
     else
-        get(op, frame, sim_access_cluster(t.place, size_of(op), SIM_READ));
+        get(op, frame, sim_access_cluster(t.shared, size_of(op), SIM_READ));
 }
 
 static void st_generic(const struct operation *op, struct frame *frame) {
@@ -156,7 +156,7 @@ static void st_generic(const struct operation *op, struct frame *frame) {
         unsigned char value[MOST_BYTES];
         check_stored(op, frame);
         put(op, frame, value);
-        sim_store_cluster(t.place, value, size_of(op));
+        sim_store_cluster(t.shared, value, size_of(op));
     }
 }
 
@@ -168,13 +168,13 @@ static bool strong_at(const struct operation *op, const struct frame *frame, str
     how->bytes = (size_t)op->option[OPTION_BYTES];
     how->semantics = (enum sim_semantics)op->option[OPTION_SEMANTICS];
     how->scope = (enum sim_scope)op->option[OPTION_SCOPE];
-    how->shared = t->kind == TARGET_SHARED ? &t->place : NULL;
+    how->shared = t->kind == TARGET_SHARED ? &t->shared : NULL;
     return t->kind != TARGET_OWN;
 }
 
 static void next_element(struct target *t, size_t bytes) {
-    t->place.offset += bytes;
-    t->place.host += bytes;
+    t->shared.offset += bytes;
+    t->shared.host += bytes;
 }
 
 static void ld_strong(const struct operation *op, struct frame *frame) {

@@ -79,8 +79,8 @@ static void take_mode(struct decoder *d, const char *im2col) {
 }
 
 /* As many registers as `count`, in a vector or alone. */
-static void take_places(struct decoder *d, const struct ptx_operand *operand, int count,
-                        char letter, int *part) {
+static void take_registers(struct decoder *d, const struct ptx_operand *operand, int count,
+                           char letter, int *part) {
     const bool vector = operand->kind == OPERAND_VECTOR;
     if ((vector ? operand->parts : 1) != count) {
         refuse(d, "the box has another form than its rank says");
@@ -97,7 +97,7 @@ static void take_box(struct decoder *d, const struct ptx_operand *operand, int *
         return;
     }
     part[PART_MAP] = read_operand(d, &operand->part[0], 'd');
-    take_places(d, &operand->part[1], d->op->option[BULK_RANK], 'w', part + PART_AT);
+    take_registers(d, &operand->part[1], d->op->option[BULK_RANK], 'w', part + PART_AT);
     for (int i = 0; i < TENSOR_MAP_SPACE; ++i)
         part[PART_PIXEL + i] = -1;
 }
@@ -114,7 +114,7 @@ static void decode_load(struct decoder *d) {
     bulk_take_address(d, o++, part + PART_SHARED);
     take_box(d, o++, part);
     bulk_take_address(d, o++, part + PART_BARRIER);
-    if (pixels) take_places(d, o++, d->op->option[BULK_RANK] - 2, 'h', part + PART_PIXEL);
+    if (pixels) take_registers(d, o++, d->op->option[BULK_RANK] - 2, 'h', part + PART_PIXEL);
     if (multicast) part[PART_MASK] = read_operand(d, o, 'h');
     d->op->option[BULK_MULTICAST] = multicast;
     d->op->run = load;
@@ -162,7 +162,7 @@ static void decode_prefetch(struct decoder *d) {
     if (d->why) return;
     int *const part = bulk_new_parts(d);
     take_box(d, &o[0], part);
-    if (pixels) take_places(d, &o[1], d->op->option[BULK_RANK] - 2, 'h', part + PART_PIXEL);
+    if (pixels) take_registers(d, &o[1], d->op->option[BULK_RANK] - 2, 'h', part + PART_PIXEL);
     d->op->run = prefetch;
 }
 

@@ -86,7 +86,7 @@ static void *element_at(const struct operation *op, const struct frame *frame,
         target_of(frame, address(op, frame, AT_ADDRESS, op->offset) + offset * bytes,
                   op->at[AT_SPACE], bytes);
     if (t.kind == TARGET_OWN) thread_not_modelled(op, "its matrix is in local memory");
-    if (t.kind == TARGET_SHARED) return sim_access_cluster(t.place, bytes, access);
+    if (t.kind == TARGET_SHARED) return sim_access_cluster(t.shared, bytes, access);
     return sim_access_global(t.host, bytes, access) ? t.host : NULL;
 }
 

@@ -81,7 +81,7 @@ def draw(waves):
         note = (f"{wave.end} cycles; idle after an SM's last multiplication: "
                 f"{wave.idle_at_end():.1f} %")
         out.append(svg.text(svg.RIGHT, y + 12, "note", "end", note))
-        own = svg.Panel(wave.end, panel.place(wave.end))  # the lane ends with the kernel
+        own = svg.Panel(wave.end, panel.x(wave.end))  # the lane ends with the kernel
         out += draw_lanes(wave, own, y + HEADING)
         y += height_of(wave)
     return "".join(out + legend + [svg.END])

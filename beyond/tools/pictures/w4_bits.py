@@ -8,8 +8,8 @@ from picture import Picture
 BLOCK, CONVERT = "common/scaled/w4_block.h", "common/hopper/w4.h"
 X, CELL_W, CELL_H = 20, 16.25, 30
 CHANNEL, K = 8, 0  # the second four's channel, relative to the first, and the weight followed of it
-EDITS = [(BLOCK, Replace("(struct w4_place){at + k % 4, at + (k + 1) % 4, 4}",
-                         "(struct w4_place){at + k % 4, at + k % 4, 4}")),
+EDITS = [(BLOCK, Replace("(struct w4_bits){at + k % 4, at + (k + 1) % 4, 4}",
+                         "(struct w4_bits){at + k % 4, at + k % 4, 4}")),
          (CONVERT, Replace("W4_MASK 0x87878787u", "W4_MASK 0x78787878u")),
          (CONVERT, Replace("__funnelshift_r(words[i], words[i], 4)",
                            "__funnelshift_r(words[i], words[i], 8)"))]
@@ -25,7 +25,7 @@ def places():
 int main(void) {{
     for (int channel = 0; channel <= {CHANNEL}; channel += {CHANNEL})
         for (int k = 0; k < 4; ++k) {{
-            const struct w4_place p = w4_place_of(channel, k);
+            const struct w4_bits p = w4_bits_of(channel, k);
             for (int bit = 0; bit < 3; ++bit)
                 printf("%d %d %d %d\\n", 8 * p.magnitude + p.shift + bit, channel, k, bit);
             int sign = 0;

@@ -81,7 +81,7 @@ section_fp8_turns() {
     local run="$gpu/11_fp8_scaling --m 4096 --n 7168 --k 16384 --timing none --trace $trace"
     run="$run --trace-sms 32"
     begin h200-fp8-turns.txt
-    file=$(place h200-fp8-turns.txt)
+    file=$(record_path h200-fp8-turns.txt)
     echo "+ $run"
     [ -n "$dry" ] && return
     echo "# $(header "$run")" >>"$file"

@@ -13,7 +13,7 @@
 #include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/hooks.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 
 static void describe_warp(const struct sim_thread *thread, const void *object, char *text,
                           size_t size) {

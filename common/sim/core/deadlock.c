@@ -9,7 +9,7 @@
 #include "sim/core/grid.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 
 /* ---- who waits for what ---- */
 

@@ -21,7 +21,7 @@
 #include "sim/core/hazards.h"
 #include "sim/core/held_reports.h"
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 
 uint64_t endless_step_limit;
 double endless_turn_seconds = 10;

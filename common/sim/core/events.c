@@ -3,7 +3,7 @@
  */
 #include "sim/core/events.h"
 
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 
 void (*sim_event_hook)(const struct sim_event *event);
 

@@ -32,7 +32,7 @@
 #include "sim/core/jobs.h"
 #include "sim/core/lanes.h"
 #include "sim/core/launch_bounds.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/scheduler.h"
 #include "sim/core/shared_memory.h"
 #include "sim/core/storage.h"
@@ -164,7 +164,7 @@ static void begin_cta(struct sim_cta *cta, int index, int sm, uint64_t time) {
     cta->device = index / sim.launch->grid % sim.devices;
     cta->launch = index / sim.launch->grid / sim.devices;
     cta->sm = sm;
-    cta->place = grid.used[sm]++;
+    ++grid.used[sm];
     cta->live = cta->threads;
     cta->exited = false;
     cta->launched_dependents = cta->has_waited = false;

@@ -12,7 +12,7 @@
 #include "sim/core/doubt.h"
 #include "sim/core/endless.h"
 #include "sim/core/held_reports.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/scheduler.h"
 
 void (*sim_hazard_hook)(const struct sim_hazard *hazard);

@@ -26,8 +26,8 @@ static bool holding;
 
 void reports_begin(void) { first_of_run = count; }
 
-/* Where a report with this cause goes. */
-static int place_of(const struct report_cause *cause) {
+/* The index that a report with this cause gets. */
+static int index_for(const struct report_cause *cause) {
     for (int i = count; cause && i > first_of_run; --i) {
         const struct report_cause *const other = &report[i - 1].cause;
         if (other->kind && !strcmp(other->kind, cause->kind) && other->file == cause->file &&
@@ -43,7 +43,7 @@ void report_say(const char *text, const struct report_cause *cause) {
         fflush(stdout);
         fprintf(stderr, "%s\n", text);
     } else if (count < HELD && size <= sizeof held - used) {
-        const int at = place_of(cause);
+        const int at = index_for(cause);
         memmove(&report[at + 1], &report[at], (size_t)(count++ - at) * sizeof report[0]);
         report[at].text = memcpy(held + used, text, size);
         report[at].cause = cause ? *cause : (struct report_cause){NULL, NULL, 0};

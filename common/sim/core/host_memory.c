@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "backend.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 
 void host_memory_ends(const char *what) {
     fprintf(stderr, "%s: no memory for %s; choose smaller sizes, or fewer --sms\n",

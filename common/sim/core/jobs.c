@@ -7,7 +7,7 @@
 #include "sim/core/jobs.h"
 
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 
 static struct sim_job **heap;
 static int heap_size, heap_room;

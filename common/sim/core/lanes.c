@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 
 /* At one mask; they live as long as the cluster. */

@@ -20,7 +20,7 @@
 #include "sim/core/jobs.h"
 #include "splitmix64.h"
 
-struct sim_run sim;
+struct sim_state sim;
 struct sim_self *sim_self;
 struct sim_statistics sim_statistics;
 

@@ -4,7 +4,7 @@
 #ifndef SIM_CORE_SCHEDULER_H
 #define SIM_CORE_SCHEDULER_H
 
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 
 void scheduler_begin(enum sim_schedule schedule, uint64_t seed);
 /* Runs until the grid is done; false if the launch was abandoned after a fatal hazard. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 
 /* What to do about it, in reports. */
 #define WHICH_INDEX "\n    Check the index: is it a stage, row or column too many?"
@@ -18,11 +18,11 @@ void sim_poison(void *memory, size_t bytes) {
         memcpy((char *)memory + i, &pattern, 2);
 }
 
-static struct sim_shared_place place(struct sim_cta *cta, size_t offset) {
-    return (struct sim_shared_place){cta, offset, cta->shared + offset};
+static struct sim_shared_pointer pointer_to(struct sim_cta *cta, size_t offset) {
+    return (struct sim_shared_pointer){cta, offset, cta->shared + offset};
 }
 
-struct sim_shared_place sim_shared_at(const void *pointer, size_t bytes, size_t alignment) {
+struct sim_shared_pointer sim_shared_at(const void *pointer, size_t bytes, size_t alignment) {
     struct sim_thread *thread = sim_thread();
     struct sim_cta *cta = thread->cta;
     size_t limit = sim.launch->smem_bytes;
@@ -42,12 +42,12 @@ struct sim_shared_place sim_shared_at(const void *pointer, size_t bytes, size_t 
         sim_fatal("misaligned", thread,
                   "offset %#zx of shared memory is not a multiple of %zu" ALIGN_IT, offset,
                   alignment);
-    return place(cta, offset);
+    return pointer_to(cta, offset);
 }
 
-struct sim_shared_place sim_shared_map(struct sim_shared_place from, unsigned rank) {
+struct sim_shared_pointer sim_shared_map(struct sim_shared_pointer from, unsigned rank) {
     struct sim_cluster *cluster = from.cta->cluster;
     if (rank >= (unsigned)cluster->ctas)
         sim_fatal("bad-rank", NULL, "CTA %u of a cluster of %d", rank, cluster->ctas);
-    return place(&cluster->cta[rank], from.offset);
+    return pointer_to(&cluster->cta[rank], from.offset);
 }

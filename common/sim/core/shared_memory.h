@@ -1,5 +1,5 @@
 /*
- * shared_memory.h: places in the shared memory of a cluster's CTAs.
+ * shared_memory.h: pointers into the shared memory of a cluster's CTAs.
  */
 #ifndef SIM_CORE_SHARED_MEMORY_H
 #define SIM_CORE_SHARED_MEMORY_H
@@ -11,8 +11,8 @@
 enum { SHARED_BASE = 1024, SHARED_RANK_SHIFT = 24 };
 #define SHARED_OFFSET_MASK ((1u << SHARED_RANK_SHIFT) - 1)
 
-/* A place in the shared memory of a CTA of the running thread's cluster. */
-struct sim_shared_place {
+/* Into the shared memory of a CTA of the running thread's cluster. */
+struct sim_shared_pointer {
     struct sim_cta *cta;
     size_t offset;       /* from cta->shared */
     unsigned char *host; /* cta->shared + offset */
@@ -20,12 +20,13 @@ struct sim_shared_place {
 
 /* From a pointer into the running thread's own shared memory; ends the launch ("shared-bounds") if
  * the bytes do not all lie in it, ("misaligned") if it is not aligned. */
-struct sim_shared_place sim_shared_at(const void *pointer, size_t bytes, size_t alignment);
+struct sim_shared_pointer sim_shared_at(const void *pointer, size_t bytes, size_t alignment);
 /* The same offset in the CTA of this rank (mapa). Ends the launch ("bad-rank") if there is none. */
-struct sim_shared_place sim_shared_map(struct sim_shared_place place, unsigned rank);
-/* The 32-bit address of a place. */
-static inline uint32_t sim_shared_place_address(struct sim_shared_place place) {
-    return (uint32_t)place.cta->rank << SHARED_RANK_SHIFT | (uint32_t)(SHARED_BASE + place.offset);
+struct sim_shared_pointer sim_shared_map(struct sim_shared_pointer pointer, unsigned rank);
+/* The same as a 32-bit address. */
+static inline uint32_t sim_shared_pointer_address(struct sim_shared_pointer pointer) {
+    return (uint32_t)pointer.cta->rank << SHARED_RANK_SHIFT |
+           (uint32_t)(SHARED_BASE + pointer.offset);
 }
 
 /* What uninitialized shared memory and in-flight destinations hold: a signalling pattern in both

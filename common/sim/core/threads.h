@@ -166,8 +166,7 @@ struct sim_cta {
     int rank;  /* in the cluster */
     int index; /* in the grid, or in all grids of a run: launch by launch, device by device */
     int device, launch;
-    int sm;    /* among those of all devices */
-    int place; /* which of the SM's residents */
+    int sm; /* among those of all devices */
     int threads, warps, warpgroups;
     struct sim_thread *thread;
     struct sim_warp *warp;

@@ -11,7 +11,7 @@
 #include "services/devices.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/cost/timing_model.h"
 #include "sim/models/bandwidth.h"
 

@@ -2,7 +2,7 @@
 #include "sim/cost/timing_async.h"
 
 #include "hopper/thread.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/cost/memory_model.h"
 #include "sim/cost/timing_units.h"
 

@@ -31,7 +31,7 @@ enum {
     BARRIER_LATENCY = 13,   /* __syncthreads: 21 for 4 warps, 37 for 12 [probe] */
     BARRIER_WARP_CYCLES = 2,
     FENCE_CYCLES = 10,      /* fence.proxy.async [probe] */
-    SHUFFLE_CYCLES = 20,    /* __shfl_sync and the selection beside it [fit: 06] */
+    SHUFFLE_CYCLES = 20,    /* __shfl_sync and the selp beside it [fit: 06] */
     SETMAXNREG_CYCLES = 20, /* [guess] */
 
     /* One pipe serves L1 and shared memory: ld, st, ldmatrix, stmatrix, cp.async's addresses. What

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 
 enum { ENTRIES = 1 << 18 };
 

@@ -21,7 +21,7 @@
 
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/order/known_clocks.h"
 

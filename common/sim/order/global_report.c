@@ -7,7 +7,7 @@
 
 #include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/order/global_shadow.h"
 #include "sim/order/known_clocks.h"
 #include "sim/order/map_order.h"
@@ -77,7 +77,7 @@ const char *global_last_writer(const void *pointer, size_t bytes, char *text, si
 
 static enum sim_scope distance_to(const struct sim_thread *thread,
                                   const struct global_record *record) {
-    return sim_distance(sim_place_of(thread), sim_place_at((int)record->cluster, record->thread));
+    return sim_distance(sim_scopes_of(thread), sim_scopes_at((int)record->cluster, record->thread));
 }
 
 /* ---- what is missing ---- */

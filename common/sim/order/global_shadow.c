@@ -21,7 +21,7 @@
 #include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/order/clock.h"
 #include "sim/order/launch_order.h"
 #include "sim/order/reader_sets.h"
@@ -131,8 +131,8 @@ bool global_loses_update(const struct global_record *a, const struct global_reco
 
 static bool morally_strong(const struct global_record *a, const struct global_record *b) {
     if (!global_is_strong(a->how) || a->how != b->how) return false;
-    const enum sim_scope distance = sim_distance(sim_place_at((int)a->cluster, a->thread),
-                                                 sim_place_at((int)b->cluster, b->thread));
+    const enum sim_scope distance = sim_distance(sim_scopes_at((int)a->cluster, a->thread),
+                                                 sim_scopes_at((int)b->cluster, b->thread));
     return a->scope >= distance && b->scope >= distance;
 }
 
@@ -166,7 +166,7 @@ static bool same_thread(const struct global_record *a, const struct global_recor
 }
 
 static bool same_launch(const struct global_record *a, const struct global_record *b) {
-    return sim_place_at((int)a->cluster, 0).launch == sim_place_at((int)b->cluster, 0).launch;
+    return sim_scopes_at((int)a->cluster, 0).launch == sim_scopes_at((int)b->cluster, 0).launch;
 }
 
 /* Two writes of one word by lanes of a warp at the same place, which they may execute together? */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
 #include "sim/order/known_clocks.h"
@@ -23,8 +23,8 @@ static struct sim_cluster world;  /* the lists outlive the clusters */
 static struct sim_known **before; /* [launch][device] */
 static int rows;
 
-static struct sim_known **list_of(struct sim_place place) {
-    return &before[place.launch * sim.devices + place.device];
+static struct sim_known **list_of(struct sim_scopes scopes) {
+    return &before[scopes.launch * sim.devices + scopes.device];
 }
 
 void launch_order_begins(void) {
@@ -53,13 +53,13 @@ static void close_list(struct sim_known **list) {
     for (int i = 0; i < rows; ++i) {
         bool acquired = false;
         for (const struct sim_known *k = *list; k && !acquired; k = k->next)
-            acquired = list_of(sim_place_at(k->cluster, 0)) == &before[i] && !is_empty(&k->sync.c);
+            acquired = list_of(sim_scopes_at(k->cluster, 0)) == &before[i] && !is_empty(&k->sync.c);
         if (acquired) known_join(&world, list, before[i]);
     }
 }
 
 void launch_order_retire(struct sim_cluster *cluster) {
-    struct sim_place next = sim_place_at(cluster->index, 0);
+    struct sim_scopes next = sim_scopes_at(cluster->index, 0);
     if (++next.launch == sim.launches) return;
     struct sim_known **const list = list_of(next);
     struct sim_sync *const own = known_of(&world, list, cluster->index);
@@ -81,10 +81,10 @@ static bool has(const struct sim_known *list, int cluster, int slot, uint32_t ep
 bool launch_order_knows(const struct sim_thread *thread, int cluster, int slot, uint32_t epoch,
                         bool for_async_proxy) {
     if (sim.launches < 2) return false;
-    if (has(*list_of(sim_place_of(thread)), cluster, slot, epoch, for_async_proxy)) return true;
+    if (has(*list_of(sim_scopes_of(thread)), cluster, slot, epoch, for_async_proxy)) return true;
     for (const struct sim_known *k = thread->known; k; k = k->next)
         if (!is_empty(&k->sync.c) &&
-            has(*list_of(sim_place_at(k->cluster, 0)), cluster, slot, epoch, for_async_proxy))
+            has(*list_of(sim_scopes_at(k->cluster, 0)), cluster, slot, epoch, for_async_proxy))
             return true;
     return false;
 }

@@ -7,7 +7,7 @@
 
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/order/prerequisites.h"
 
 enum { CELL_BYTES = 4 };

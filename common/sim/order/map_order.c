@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
 #include "sim/order/global_shadow.h"
@@ -23,7 +23,7 @@ enum { MAP_BYTES = 128, BUCKETS = 1024, WHERE_TEXT = 96, LINE_TEXT = 128 };
 /* A release of the proxy. */
 struct released {
     struct released *next;
-    struct sim_place place;
+    struct sim_scopes writer;
     int cluster, slot;
     uint32_t epoch; /* whoever knows it comes after the release */
     enum sim_scope scope;
@@ -98,7 +98,7 @@ bool map_order_is_map(const void *pointer) {
 static struct released *new_release(struct sim_thread *thread, int slot, uint32_t epoch,
                                     enum sim_scope scope) {
     struct released *const r = sim_arena_alloc(&world, sizeof *r);
-    r->place = sim_place_of(thread);
+    r->writer = sim_scopes_of(thread);
     r->cluster = thread->cta->cluster->index;
     r->slot = slot;
     r->epoch = epoch;
@@ -149,14 +149,14 @@ static struct seen_write *find(const struct acquire *acquire, const struct globa
 
 static enum acquired judge(const struct sim_thread *thread, const struct acquire *acquire,
                            const struct global_record *write, uint16_t *release_site) {
-    const struct sim_place here = sim_place_of(thread);
+    const struct sim_scopes here = sim_scopes_of(thread);
     enum acquired best = NOT_RELEASED;
     if (!global_knows(thread, write->cluster, write->slot, write->epoch, false)) return NOT_SEEN;
     for (const struct released *r = releases; r && best < RIGHT; r = r->next) {
         if (!covers(r, write) ||
             !global_knows(thread, (uint32_t)r->cluster, r->slot, r->epoch, false))
             continue;
-        const enum sim_scope distance = sim_distance(r->place, here);
+        const enum sim_scope distance = sim_distance(r->writer, here);
         const enum acquired state = r->scope < distance         ? RELEASE_NARROW
                                     : acquire->scope < distance ? ACQUIRE_NARROW
                                                                 : RIGHT;
@@ -261,7 +261,7 @@ static void report(const struct use *use, const char *operation, const char *whe
     const struct sim_thread *const thread = use->thread;
     const int writer = (int)use->write.cluster;
     const enum sim_scope needed =
-        sim_distance(sim_place_of(thread), sim_place_at(writer, use->write.thread));
+        sim_distance(sim_scopes_of(thread), sim_scopes_at(writer, use->write.thread));
     struct sim_side now = {
         "", thread->self.file, thread->self.line, thread->cta->index, thread->index, sim_now()};
     struct sim_side then = {.what = "write of a tensor map",

@@ -11,7 +11,7 @@
 #define SIM_ORDER_PREREQUISITES_H
 
 #include "sim/core/global_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/order/launches_ahead.h"
 
 /* The running thread has waited: what it does next comes after the end of those kernels. */

@@ -13,7 +13,7 @@
 
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
 #include "sim/order/known_clocks.h"
@@ -58,22 +58,22 @@ void release_launch_begins(void) {
     word_room = word_count = 0;
 }
 
-/* ---- places ---- */
+/* ---- scopes ---- */
 
-struct sim_place sim_place_at(int cluster, int thread) {
+struct sim_scopes sim_scopes_at(int cluster, int thread) {
     const struct gemm_launch *const launch = sim.launch;
     /* Grids are numbered device by device, launch by launch. */
     const int grid = cluster * launch->cluster / launch->grid;
-    return (struct sim_place){grid / sim.devices, grid % sim.devices, cluster,
-                              cluster * launch->cluster + thread / launch->threads};
+    return (struct sim_scopes){grid / sim.devices, grid % sim.devices, cluster,
+                               cluster * launch->cluster + thread / launch->threads};
 }
 
-struct sim_place sim_place_of(const struct sim_thread *thread) {
+struct sim_scopes sim_scopes_of(const struct sim_thread *thread) {
     const struct sim_cta *const cta = thread->cta;
-    return (struct sim_place){cta->launch, cta->device, cta->cluster->index, cta->index};
+    return (struct sim_scopes){cta->launch, cta->device, cta->cluster->index, cta->index};
 }
 
-enum sim_scope sim_distance(struct sim_place a, struct sim_place b) {
+enum sim_scope sim_distance(struct sim_scopes a, struct sim_scopes b) {
     if (a.device != b.device) return SIM_SCOPE_SYS;
     if (a.cluster != b.cluster) return SIM_SCOPE_GPU;
     return a.cta != b.cta ? SIM_SCOPE_CLUSTER : SIM_SCOPE_CTA;
@@ -81,7 +81,7 @@ enum sim_scope sim_distance(struct sim_place a, struct sim_place b) {
 
 /* ---- words ---- */
 
-static size_t place_of_word(const void *address) {
+static size_t index_of_word(const void *address) {
     size_t i = ((uintptr_t)address >> 2) * 0x9e3779b97f4a7c15u >> 20 & (word_room - 1);
     while (words[i].version && words[i].address != address)
         i = (i + 1) & (word_room - 1);
@@ -90,7 +90,7 @@ static size_t place_of_word(const void *address) {
 
 static struct sync_word *word_find(const void *address) {
     if (!word_count) return NULL;
-    struct sync_word *const word = &words[place_of_word(address)];
+    struct sync_word *const word = &words[index_of_word(address)];
     return word->version ? word : NULL;
 }
 
@@ -101,10 +101,10 @@ static struct sync_word *word_of(const void *address) {
         word_room = word_room ? 2 * word_room : 64;
         words = host_zeroed(word_room, sizeof *words, "words of global memory");
         for (size_t i = 0; i < old_room; ++i)
-            if (old[i].version) words[place_of_word(old[i].address)] = old[i];
+            if (old[i].version) words[index_of_word(old[i].address)] = old[i];
         free(old);
     }
-    struct sync_word *const word = &words[place_of_word(address)];
+    struct sync_word *const word = &words[index_of_word(address)];
     if (!word->version) {
         word->address = address;
         word->version = ++versions;
@@ -128,7 +128,7 @@ static void set_empty(struct release_set *set) {
 }
 
 static bool alike(const struct release *a, const struct release *b) {
-    return a->place.device == b->place.device && a->place.cta == b->place.cta &&
+    return a->writer.device == b->writer.device && a->writer.cta == b->writer.cta &&
            a->slot == b->slot && a->scope == b->scope && a->site == b->site &&
            a->write_site == b->write_site && a->hollow == b->hollow && a->failure == b->failure &&
            a->read_site == b->read_site;
@@ -176,8 +176,8 @@ static void begin_anew(struct release_set *set, const struct release *write) {
     struct release **link = &set->first;
     while (*link) {
         struct release *const r = *link;
-        if (r->hollow || r->slot != write->slot || r->place.cta != write->place.cta ||
-            r->place.device != write->place.device) {
+        if (r->hollow || r->slot != write->slot || r->writer.cta != write->writer.cta ||
+            r->writer.device != write->writer.device) {
             set_drop(set, link);
             continue;
         }
@@ -191,7 +191,7 @@ void release_write(struct sim_thread *thread, const void *address, enum sim_sema
     const struct release_state *const state = thread->releases;
     struct sync_word *const word = word_of(address);
     const uint16_t site = source_site(thread->self.file, thread->self.line);
-    struct release like = {.place = sim_place_of(thread),
+    struct release like = {.writer = sim_scopes_of(thread),
                            .slot = thread->slot,
                            .scope = scope,
                            .site = site,
@@ -223,9 +223,9 @@ void release_read(struct sim_thread *thread, const void *address, enum sim_seman
     state->version = word->version;
     state->semantics = semantics;
     state->scope = scope;
-    const struct sim_place here = sim_place_of(thread);
+    const struct sim_scopes here = sim_scopes_of(thread);
     for (const struct release *r = word->carried.first; r; r = r->next) {
-        const enum sim_scope needed = sim_distance(r->place, here);
+        const enum sim_scope needed = sim_distance(r->writer, here);
         struct release like = *r;
         like.read_site = source_site(thread->self.file, thread->self.line);
         like.acquire_scope = scope;
@@ -236,7 +236,7 @@ void release_read(struct sim_thread *thread, const void *address, enum sim_seman
         else if (r->hollow)
             like.failure = RELEASE_NONE;
         else if (semantics & SIM_ACQUIRE) {
-            known_acquire(thread, r->place.cluster, &r->sync);
+            known_acquire(thread, r->writer.cluster, &r->sync);
             continue;
         } else
             like.failure = RELEASE_PENDING;
@@ -247,13 +247,13 @@ void release_read(struct sim_thread *thread, const void *address, enum sim_seman
 /* What a fence of the scope acquires of what the thread has seen. */
 static void acquire_seen(struct sim_thread *thread, struct release_state *state,
                          enum sim_scope scope, uint16_t site) {
-    const struct sim_place here = sim_place_of(thread);
+    const struct sim_scopes here = sim_scopes_of(thread);
     struct release **link = &state->seen.first;
     while (*link) {
         struct release *const r = *link;
         const bool waits = r->failure == RELEASE_PENDING || r->failure == RELEASE_FENCE_NARROW;
-        if (waits && scope >= sim_distance(r->place, here)) {
-            known_acquire(thread, r->place.cluster, &r->sync);
+        if (waits && scope >= sim_distance(r->writer, here)) {
+            known_acquire(thread, r->writer.cluster, &r->sync);
             set_drop(&state->seen, link);
             continue;
         }
@@ -317,9 +317,9 @@ void release_forget(const void *pointer, size_t bytes) {
 /* A launch comes after all earlier ones of its device (launch_order.h). */
 static bool covers(const struct release *r, int cluster, int slot, uint32_t epoch) {
     const struct sim_sync *const sync =
-        r->place.cluster == cluster ? &r->sync : known_get(r->sync.known, cluster);
-    const struct sim_place place = sim_place_at(cluster, 0);
-    if (place.device == r->place.device && place.launch < r->place.launch) return true;
+        r->writer.cluster == cluster ? &r->sync : known_get(r->sync.known, cluster);
+    const struct sim_scopes scopes = sim_scopes_at(cluster, 0);
+    if (scopes.device == r->writer.device && scopes.launch < r->writer.launch) return true;
     return sync && sim_clock_get(&sync->c, slot) >= epoch;
 }
 

@@ -23,16 +23,16 @@ enum sim_semantics {
     SIM_SC = 7 /* of fences alone: sequential_fences.h */
 };
 
-/* Where a thread runs, as far as scopes tell places apart, and in which launch. */
-struct sim_place {
+/* The scopes that contain a thread, and the launch that it is of. */
+struct sim_scopes {
     int launch;               /* of those that follow each other in the run */
     int device, cluster, cta; /* indices; cluster and CTA in the grids of all of them */
 };
-struct sim_place sim_place_of(const struct sim_thread *thread);
+struct sim_scopes sim_scopes_of(const struct sim_thread *thread);
 /* The same of a thread that may have ended: `thread` counts in the cluster. */
-struct sim_place sim_place_at(int cluster, int thread);
+struct sim_scopes sim_scopes_at(int cluster, int thread);
 /* The narrowest scope that contains both. */
-enum sim_scope sim_distance(struct sim_place a, struct sim_place b);
+enum sim_scope sim_distance(struct sim_scopes a, struct sim_scopes b);
 
 /* ---- what a thread does ---- */
 
@@ -71,7 +71,7 @@ enum release_failure {
 /* A release, in a word, or as a thread has seen it. */
 struct release {
     struct release *next;
-    struct sim_place place;         /* of the thread that wrote */
+    struct sim_scopes writer;       /* of the thread that wrote */
     int slot;                       /* its slot in the cluster */
     enum sim_scope scope;           /* the narrower of the fence's and the write's */
     uint16_t site, write_site;      /* of what releases (a fence or the write), of the write */

@@ -107,8 +107,8 @@ bool sequential_fences_know(const struct sim_known *known, int cluster, int slot
 
 /* ---- fences ---- */
 
-/* The places of its CTA and its cluster; NULL: it has no such scope. */
-static struct sim_known **place_of(struct sim_thread *thread, enum sim_scope scope, int i) {
+/* The lists of its CTA and its cluster; NULL: it has no such scope. */
+static struct sim_known **list_of(struct sim_thread *thread, enum sim_scope scope, int i) {
     if (i > (int)scope || i > SIM_SCOPE_CLUSTER) return NULL;
     return i == SIM_SCOPE_CTA ? &thread->cta->fences : &thread->cta->cluster->fences;
 }
@@ -121,9 +121,9 @@ static void raise_to_latest(struct sim_cluster *own, struct sim_clock *clock,
 
 void sequential_fences_acquire(struct sim_thread *thread, enum sim_scope scope) {
     struct sim_cluster *const own = thread->cta->cluster;
-    struct sim_known **place;
-    for (int i = 0; (place = place_of(thread, scope, i)); ++i)
-        for (const struct sim_known *k = *place; k; k = k->next)
+    struct sim_known **list;
+    for (int i = 0; (list = list_of(thread, scope, i)); ++i)
+        for (const struct sim_known *k = *list; k; k = k->next)
             known_acquire(thread, k->cluster, &k->sync);
     if (scope < SIM_SCOPE_GPU || !fences) return;
     sim_clock_raise(own, &known_of(own, &thread->known, THE_FENCES)->c, 0, fences);
@@ -149,13 +149,13 @@ void sequential_fences_release(struct sim_thread *thread, enum sim_scope scope,
     struct sim_cluster *const own = thread->cta->cluster;
     const struct sim_known mine = {.cluster = own->index,
                                    .sync = {.c = now->c, .p = now->p, .g = now->g}};
-    struct sim_known **place;
+    struct sim_known **list;
     if (scope >= SIM_SCOPE_GPU) log_fence(own, now);
-    for (int i = 0; (place = place_of(thread, scope, i)); ++i) {
-        known_join(own, place, &mine);
+    for (int i = 0; (list = list_of(thread, scope, i)); ++i) {
+        known_join(own, list, &mine);
         if (scope >= SIM_SCOPE_GPU)
-            sim_clock_raise(own, &known_of(own, place, THE_FENCES)->c, 0, fences);
+            sim_clock_raise(own, &known_of(own, list, THE_FENCES)->c, 0, fences);
         else
-            known_join(own, place, now->known);
+            known_join(own, list, now->known);
     }
 }

@@ -16,7 +16,7 @@
 #include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
 #include "sim/order/release.h"

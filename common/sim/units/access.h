@@ -19,10 +19,10 @@ void sim_store_shared(void *pointer, const void *value, size_t bytes);
 bool sim_access_global(const void *pointer, size_t bytes, enum sim_access access);
 void sim_store_global(void *pointer, const void *value, size_t bytes);
 /* Of the shared memory of any CTA of the cluster, likewise. Ends the launch if that CTA has. */
-unsigned char *sim_access_cluster(struct sim_shared_place target, size_t bytes,
+unsigned char *sim_access_cluster(struct sim_shared_pointer target, size_t bytes,
                                   enum sim_access access);
-void sim_store_cluster(struct sim_shared_place target, const void *value, size_t bytes);
+void sim_store_cluster(struct sim_shared_pointer target, const void *value, size_t bytes);
 /* All of it but the order: for accesses that have one of their own. */
-void cluster_access_begins(struct sim_shared_place target, size_t bytes, enum sim_access access);
+void cluster_access_begins(struct sim_shared_pointer target, size_t bytes, enum sim_access access);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/cost/memory_model.h"
 #include "sim/cost/timing_model.h"
 #include "sim/cost/warp_timing.h"

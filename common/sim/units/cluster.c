@@ -16,7 +16,7 @@
 #include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
 #include "sim/cost/warp_timing.h"
@@ -282,8 +282,8 @@ void sim_mbarrier_arrive_remote_as(uint64_t *barrier, uint32_t rank, bool cluste
                                    struct mbarrier_arrival how) {
     struct sim_thread *const thread = sim_thread();
     static const char operation[] = "remote mbarrier.arrive";
-    const struct sim_shared_place own = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
-    const struct sim_shared_place target = sim_shared_map(own, rank);
+    const struct sim_shared_pointer own = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
+    const struct sim_shared_pointer target = sim_shared_map(own, rank);
     if (target.cta == thread->cta) {
         sim_mbarrier_arrive_as(barrier, how);
         return;
@@ -388,7 +388,7 @@ static void note_access(struct sim_cta *target, const struct sim_thread *thread,
         thread->epoch, access, thread->self.file, thread->self.line, cluster_arrival_of(thread)};
 }
 
-void cluster_access_begins(struct sim_shared_place target, size_t bytes, enum sim_access access) {
+void cluster_access_begins(struct sim_shared_pointer target, size_t bytes, enum sim_access access) {
     struct sim_thread *const thread = sim_thread();
     const bool remote = target.cta != thread->cta, read = access == SIM_READ;
     check_target_alive(target.cta, read ? "ld.shared::cluster" : "st.shared::cluster");
@@ -402,14 +402,14 @@ void cluster_access_begins(struct sim_shared_place target, size_t bytes, enum si
     if (!read) sim_progress();
 }
 
-unsigned char *sim_access_cluster(struct sim_shared_place target, size_t bytes,
+unsigned char *sim_access_cluster(struct sim_shared_pointer target, size_t bytes,
                                   enum sim_access access) {
     cluster_access_begins(target, bytes, access);
     sim_shadow_generic(sim_thread(), target.cta, target.offset, bytes, access);
     return target.host;
 }
 
-void sim_store_cluster(struct sim_shared_place target, const void *value, size_t bytes) {
+void sim_store_cluster(struct sim_shared_pointer target, const void *value, size_t bytes) {
     cluster_access_begins(target, bytes, SIM_WRITE);
     sim_shadow_store(sim_thread(), target.cta, target.offset, bytes, value);
     memcpy(target.host, value, bytes);
@@ -417,7 +417,7 @@ void sim_store_cluster(struct sim_shared_place target, const void *value, size_t
 
 struct b128 sim_ld_shared_cluster_b128(const void *pointer, uint32_t rank) {
     struct b128 value;
-    const struct sim_shared_place target =
+    const struct sim_shared_pointer target =
         sim_shared_map(sim_shared_at(pointer, sizeof value, sizeof value), rank);
     memcpy(&value, sim_access_cluster(target, sizeof value, SIM_READ), sizeof value);
     return value;

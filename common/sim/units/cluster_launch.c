@@ -14,7 +14,7 @@
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/jobs.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/shadow.h"
 #include "sim/units/mbarrier/table.h"
@@ -25,14 +25,14 @@
 struct request {
     struct sim_job job; /* first */
     struct async_copy copy;
-    struct sim_shared_place place;
+    struct sim_shared_pointer pointer;
 };
 
 static void answer(struct sim_job *job) {
     struct request *const request = (struct request *)job;
-    const int cta = sim_chance(8) ? -1 : grid_cancel(request->place.cta->device);
+    const int cta = sim_chance(8) ? -1 : grid_cancel(request->pointer.cta->device);
     const struct b128 word = {{ANSWER_MARK, cta >= 0, (uint32_t)cta, 0}};
-    memcpy(request->place.host, &word, sizeof word);
+    memcpy(request->pointer.host, &word, sizeof word);
     mbarrier_copy_lands(&request->copy, sizeof word);
     free(request);
 }
@@ -49,7 +49,7 @@ void sim_cluster_try_cancel(struct b128 *where, uint64_t *barrier) {
                    "    The behavior is undefined: end the loop there.",
                    source_name(cta->refused_file), cta->refused_line);
     struct request *const request = host_zeroed(1, sizeof *request, "a request for a cluster");
-    request->place = sim_shared_at(where, sizeof *where, sizeof *where);
+    request->pointer = sim_shared_at(where, sizeof *where, sizeof *where);
     struct mbarrier_record *const record =
         mbarrier_find(sim_shared_at(barrier, sizeof *barrier, sizeof *barrier),
                       "clusterlaunchcontrol.try_cancel");
@@ -58,9 +58,9 @@ void sim_cluster_try_cancel(struct b128 *where, uint64_t *barrier) {
     request->job.cancel = cancel_job;
     request->job.cluster = cta->cluster;
     mbarrier_copy_begins(record, &request->copy, &request->job);
-    sim_shadow_async(thread, cta, request->place.offset, sizeof *where, SIM_WRITE, record->slot,
+    sim_shadow_async(thread, cta, request->pointer.offset, sizeof *where, SIM_WRITE, record->slot,
                      request->copy.epoch);
-    sim_poison(request->place.host, sizeof *where);
+    sim_poison(request->pointer.host, sizeof *where);
     sim_job_start(&request->job, sim_now() + CLUSTER_CANCEL_CYCLES);
     sim_maybe_yield();
 }

@@ -18,7 +18,7 @@
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/jobs.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
 #include "sim/cost/warp_timing.h"
@@ -50,7 +50,7 @@ struct copy_batch {
 
 /* cp.async.mbarrier.arrive.noinc: happens once all batches up to `epoch` have landed. */
 struct arrival {
-    struct sim_shared_place barrier;
+    struct sim_shared_pointer barrier;
     uint32_t epoch;
     struct arrival *next;
 };
@@ -149,7 +149,7 @@ static void close_batch(struct sim_thread *thread, struct cp_async_state *state)
 void sim_cp_async(void *shared, const void *global, int bytes, int valid_bytes) {
     struct sim_thread *thread = sim_thread();
     struct cp_async_state *state = state_of(thread);
-    struct sim_shared_place to = sim_shared_at(shared, (size_t)bytes, (size_t)bytes);
+    struct sim_shared_pointer to = sim_shared_at(shared, (size_t)bytes, (size_t)bytes);
     if (valid_bytes < 0 || valid_bytes > bytes)
         sim_fatal("misaligned", thread, "cp.async cannot copy %d valid bytes: pass 0 to %d",
                   valid_bytes, bytes);
@@ -241,10 +241,10 @@ void sim_cp_async_mbarrier_arrive_noinc(uint64_t *barrier) {
     struct sim_thread *thread = sim_thread();
     thread->cues |= TURN_COPY;
     struct cp_async_state *state = state_of(thread);
-    struct sim_shared_place place = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
+    struct sim_shared_pointer pointer = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
     close_batch(thread, state);
     struct arrival *arrival = sim_arena_alloc(thread->cta->cluster, sizeof *arrival);
-    *arrival = (struct arrival){place, state->epoch - 1, NULL};
+    *arrival = (struct arrival){pointer, state->epoch - 1, NULL};
     *state->arrivals_end = arrival;
     state->arrivals_end = &arrival->next;
     for (struct copy_batch *b = state->pending; b; b = b->next)

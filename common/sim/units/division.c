@@ -2,8 +2,8 @@
  * division.c: integers divided by zero.
  *
  * Kernels are compiled with -fsanitize=integer-divide-by-zero (cmake/Toolchain.cmake), so the
- * compiler calls this function before such a division. The name and the record are the compiler's;
- * its own library for the option is not linked.
+ * compiler calls this function before such a division. The name, the parameters' types and the
+ * record are the compiler's; its own library for the option is not linked.
  */
 #include "sim/core/hazards.h"
 
@@ -13,10 +13,11 @@ struct checked_division {
     const void *type; /* of the operands */
 };
 
-void __ubsan_handle_divrem_overflow(struct checked_division *at, uintptr_t a, uintptr_t b);
+void __ubsan_handle_divrem_overflow(void *division, void *a, void *b);
 
-void __ubsan_handle_divrem_overflow(struct checked_division *at, uintptr_t a, uintptr_t b) {
+void __ubsan_handle_divrem_overflow(void *division, void *a, void *b) {
     (void)a, (void)b;
+    const struct checked_division *const at = division;
     struct sim_thread *const thread = sim_thread();
     if (!thread) return; /* on the host: the division itself ends the program */
     char where[160], wrapper[224] = "";

@@ -2,7 +2,7 @@
 #include "hopper/griddepcontrol.h"
 
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/prerequisites.h"
 

@@ -6,7 +6,7 @@
 
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/order/global_shadow.h"
 

@@ -5,7 +5,7 @@
 #include "hopper/tma.h"
 #include "sim/core/doubt.h"
 #include "sim/core/events.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/clock.h"
 #include "sim/order/global_shadow.h"

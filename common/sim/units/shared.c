@@ -6,7 +6,7 @@
 #include "hopper/thread.h"
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/shared_memory.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/order/shadow.h"
@@ -25,13 +25,13 @@ void *sim_shared_memory(size_t bytes) {
 
 uint32_t sim_shared_address(const void *pointer) {
     /* One past the end is an address, too. */
-    return sim_shared_place_address(sim_shared_at(pointer, 0, 1));
+    return sim_shared_pointer_address(sim_shared_at(pointer, 0, 1));
 }
 
 static inline unsigned char *access_shared(const void *pointer, size_t bytes,
                                            enum sim_access access, const void *value) {
     struct sim_thread *thread = sim_thread();
-    struct sim_shared_place at = sim_shared_at(pointer, bytes, bytes);
+    struct sim_shared_pointer at = sim_shared_at(pointer, bytes, bytes);
     if (value)
         sim_shadow_store(thread, at.cta, at.offset, bytes, value);
     else

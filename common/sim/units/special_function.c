@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/scheduler.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/units/registers/accumulators.h"

@@ -16,7 +16,7 @@ struct strong_access {
     size_t bytes;
     enum sim_semantics semantics;
     enum sim_scope scope;
-    const struct sim_shared_place *shared; /* where it is in shared memory; NULL: it is global */
+    const struct sim_shared_pointer *shared; /* where it is in shared memory; NULL: it is global */
 };
 
 /* `memory`: the host's address of either. Outside of global memory, which is reported, nothing is

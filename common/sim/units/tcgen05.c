@@ -13,7 +13,7 @@
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
 #include "sim/core/jobs.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/shared_memory.h"
 #include "sim/core/storage.h"
 #include "sim/cost/timing_async.h"
@@ -41,7 +41,7 @@ struct operation {
     const char *file;
     int line;
     /* of a commit */
-    struct sim_shared_place barrier;
+    struct sim_shared_pointer barrier;
     uint16_t cta_mask;
     uint32_t epoch;
     struct sim_sync known; /* what the thread knew of async units */
@@ -280,14 +280,14 @@ static void arrive(struct operation *op) {
     op->arrived = true;
     for (unsigned rank = 0; op->cta_mask >> rank; ++rank) {
         if (!(op->cta_mask >> rank & 1)) continue;
-        const struct sim_shared_place place = sim_shared_map(op->barrier, rank);
-        struct mbarrier_record *const record = mbarrier_lookup(place);
+        const struct sim_shared_pointer pointer = sim_shared_map(op->barrier, rank);
+        struct mbarrier_record *const record = mbarrier_lookup(pointer);
         if (record) {
-            sim_sync_join(place.cta->cluster, &record->current, &op->known);
+            sim_sync_join(pointer.cta->cluster, &record->current, &op->known);
             --record->commits->under_way;
             record->commits->phase = record->state.phase + 1;
         }
-        sim_mbarrier_arrive_landed(place, op->thread, tensor_slot(op->thread), op->epoch,
+        sim_mbarrier_arrive_landed(pointer, op->thread, tensor_slot(op->thread), op->epoch,
                                    sim_now());
     }
 }
@@ -320,9 +320,9 @@ void sim_tcgen05_commit(int group, uint64_t *barrier, uint16_t cta_mask) {
                   "    Its bit i is the CTA of rank i.");
     for (unsigned rank = 0; cta_mask >> rank; ++rank) {
         if (!(cta_mask >> rank & 1)) continue;
-        const struct sim_shared_place place = sim_shared_map(op->barrier, rank);
-        check_target_alive(place.cta, "tcgen05.commit");
-        watch_commit(mbarrier_find(place, "tcgen05.commit"), thread, op->epoch);
+        const struct sim_shared_pointer pointer = sim_shared_map(op->barrier, rank);
+        check_target_alive(pointer.cta, "tcgen05.commit");
+        watch_commit(mbarrier_find(pointer, "tcgen05.commit"), thread, op->epoch);
     }
     tensor_fence_before(thread);
     sim_release_async_only(thread, &op->known);

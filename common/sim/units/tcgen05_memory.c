@@ -15,7 +15,7 @@
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/shared_memory.h"
 #include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
@@ -138,7 +138,7 @@ struct tensor_memory *tensor_memory_at(struct sim_cta *cta, int column, int colu
 
 struct alloc_call {
     int group;
-    struct sim_shared_place to;
+    struct sim_shared_pointer to;
     int columns;
 };
 

@@ -4,7 +4,7 @@
 #include "hopper/thread.h"
 #include "sim/core/lanes.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/cost/timing_model.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"

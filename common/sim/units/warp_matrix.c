@@ -7,7 +7,7 @@
 #include "sim/core/collective.h"
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/shared_memory.h"
 #include "sim/cost/warp_timing.h"
 #include "sim/models/tensor_core.h"
@@ -24,7 +24,7 @@ static void require_whole_warp(const char *name) {
 }
 
 struct rows {
-    struct sim_shared_place row; /* of the lanes whose addresses count, eight for each matrix */
+    struct sim_shared_pointer row; /* of the lanes whose addresses count, eight for each matrix */
     uint32_t *r;
     int matrices;
     bool transposed;

@@ -61,7 +61,7 @@ static int64_t element_of(const struct box *box, int r, int c, bool store) {
     return box->matrix * map.outer_pitch[0] + first;
 }
 
-/* ---- random cases ---- */
+/* ---- random trials ---- */
 
 static int random_coordinate(int64_t extent, int box) {
     switch (fuzz_between(0, 15)) {
@@ -166,7 +166,7 @@ static void launch(void (*kernel)(const struct gemm_args), const char *expected,
     int line;
     hazards_get(0, &kind, &file, &line);
     EXPECT(expected ? status == RUN_HAZARD && !strcmp(kind, expected) : status == RUN_OK,
-           "case %d: status %d, reported: %s", number, status, kind);
+           "trial %d: status %d, reported: %s", number, status, kind);
 }
 
 static void check_load(int number) {

@@ -33,7 +33,7 @@ static uint32_t width_of(enum gemm_swizzle swizzle) { return swizzle ? 16u << sw
 
 /* Byte offset of element (row, k) of a K-major tile of `rows` rows. Without swizzle: core matrices
  * of eight rows and eight k, below each other, then along k. */
-static uint32_t place(uint32_t rows, uint32_t row, uint32_t k) {
+static uint32_t offset_of(uint32_t rows, uint32_t row, uint32_t k) {
     const uint32_t width = width_of(p.swizzle), chunks = width / 16;
     if (!p.swizzle) return k / 8 * (rows * 16) + row * 16 + k % 8 * 2;
     const uint32_t offset = k * 2 / width * (rows * width) + row * width + k * 2 % width;
@@ -56,7 +56,7 @@ static void fill(unsigned char *tile, int rows, int8_t (*numbers)[MOST_K]) {
         const int row = i / (p.k / 2), k = i % (p.k / 2) * 2;
         const uint32_t word = (uint32_t)element_nearest((float)numbers[row][k], false) |
                               (uint32_t)element_nearest((float)numbers[row][k + 1], false) << 16;
-        st_shared_b32(tile + place((uint32_t)rows, (uint32_t)row, (uint32_t)k), word);
+        st_shared_b32(tile + offset_of((uint32_t)rows, (uint32_t)row, (uint32_t)k), word);
     }
 }
 

@@ -100,7 +100,7 @@ static int number(const struct product *p, uint64_t word, int mn, int k) {
     return number_at[(address_of(word, p->mn_major, (uint32_t)mn, (uint32_t)k) - address) / 2];
 }
 
-/* ---- random cases ---- */
+/* ---- random trials ---- */
 
 static uint64_t random_word(uint32_t start, uint32_t lbo, uint32_t sbo) {
     return (uint64_t)(start / 16) | (uint64_t)(lbo / 16) << 16 | (uint64_t)(sbo / 16) << 32 |

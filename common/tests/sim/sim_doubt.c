@@ -178,9 +178,11 @@ ARRIVE_AND_END(nobody_meets, )
             st_global_b32(&args.d[2 * (threadIdx.x * ACC + i)],                                    \
                           pack_elements(acc[i], acc[i + 1]));                                      \
     }
+#if READS_SEEN
 TOUCH(zeros_onto_zeros, memset(acc, 0, sizeof acc))
 TOUCH(copied_to_itself, memcpy(other, acc, sizeof acc); memcpy(acc, other, sizeof acc))
 TOUCH(copied_elsewhere, memcpy(other, acc, sizeof acc))
+#endif
 TOUCH(changed, memset(acc, 1, sizeof acc))
 
 /* ---- lanes of a warp that write one word ---- */

@@ -9,7 +9,7 @@
 
 #include "backend.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/simulation.h"
 #include "tests/support/expect.h"
 

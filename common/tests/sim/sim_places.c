@@ -5,12 +5,12 @@
  */
 #include "building_blocks/epilogue_store.h"
 #include "building_blocks/pipeline.h"
-#include "tests/sim/sim_cases.h"
+#include "tests/sim/sim_trials.h"
 
 /* Reports name lines: what belongs to one report stays on one. */
 // clang-format off
 
-enum { STAGES = 2, BOX_ELEMENTS = CASE_BOX * 64, BOX_BYTES = BOX_ELEMENTS * 2, THREADS = 128 };
+enum { STAGES = 2, BOX_ELEMENTS = TRIAL_BOX * 64, BOX_BYTES = BOX_ELEMENTS * 2, THREADS = 128 };
 
 struct smem {
     element_t box[STAGES][BOX_ELEMENTS];
@@ -38,7 +38,7 @@ static void begin(struct smem *shared) {
     __syncthreads();
 }
 
-/* Waits for a phase of one barrier that never completes: by number, see the cases below. */
+/* Waits for a phase of one barrier that never completes: by number, see the trials below. */
 KERNEL(THREADS, 1) waits_for(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     begin(shared);
@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
     snprintf(texts[0], sizeof texts[0], "called from sim/sim_places.c:%d: thread", SECOND_STORE);
     snprintf(texts[1], sizeof texts[1], "called from sim/sim_places.c:%d by thread", FIRST_STORE);
     snprintf(texts[2], sizeof texts[2], "hazard: deadlock: sim/sim_places.c:%d: thread", ALONE);
-    const struct sim_case cases[] = {
+    const struct sim_trial trials[] = {
         WAITS(0, "tiles[1].full"),
         WAITS(1, "slots[0].full"),
         WAITS(2, "slots[3].empty"),
@@ -122,6 +122,6 @@ int main(int argc, char **argv) {
         SAYS(after_a_verb, "deadlock", texts[2]),
         SAYS(half_are_counted, "barrier-shared", "its count, 64, is too low"),
     };
-    run_cases(cases, (int)(sizeof cases / sizeof *cases), NULL, argc, argv);
+    run_trials(trials, (int)(sizeof trials / sizeof *trials), NULL, argc, argv);
     return expect_result();
 }

@@ -108,18 +108,18 @@ static void check_figures(void) {
 static void check_marks(void) {
     static const struct {
         const char *name, *text;
-    } cases[] = {
+    } marks[] = {
         {"02_smem_tiled", "Tensor Core idle for "},
         {"06_wgmma", "k-tile 0 has landed"},
         {"08_persistent_pingpong", "epilogue of "},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
-        const struct timeline *t = named(cases[i].name);
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; ++i) {
+        const struct timeline *t = named(marks[i].name);
         const struct panel all = {0, INT64_MAX / 2, 0, 1};
-        const double period = figures_of(cases[i].name).k_tile_period;
+        const double period = figures_of(marks[i].name).k_tile_period;
         struct svg_mark mark;
         const bool found = svg_find_mark(t, 0, &all, 1, period, &mark);
-        check(found && strncmp(mark.text, cases[i].text, strlen(cases[i].text)) == 0,
+        check(found && strncmp(mark.text, marks[i].text, strlen(marks[i].text)) == 0,
               "what a figure marks", found ? mark.text : "nothing");
         /* Something begins or ends there, and only in a gap does the Tensor Core rest. */
         bool begins = false, rests = true;
@@ -169,7 +169,7 @@ static void check_checker(void) {
     static const struct {
         const char *what, *text;
         bool good;
-    } cases[] = {
+    } traces[] = {
         {"good", "{\"traceEvents\":[" PROCESS "," THREAD "," SPAN(1, 2) "," SPAN(3, 1) "]}", true},
         {"overlap", "{\"traceEvents\":[" PROCESS "," THREAD "," SPAN(1, 2) "," SPAN(2.9, 1) "]}",
          false},
@@ -183,11 +183,11 @@ static void check_checker(void) {
         {"not a number", "{\"traceEvents\":[" PROCESS "," THREAD "," SPAN(nan, 2) "]}", false},
         {"cut off", "{\"traceEvents\":[" PROCESS "," THREAD, false},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    for (size_t i = 0; i < sizeof traces / sizeof *traces; ++i) {
         struct trace_summary summary;
         char error[200];
-        check(trace_check(cases[i].text, &summary, error, sizeof error) == cases[i].good,
-              "the checker judges rightly", cases[i].what);
+        check(trace_check(traces[i].text, &summary, error, sizeof error) == traces[i].good,
+              "the checker judges rightly", traces[i].what);
     }
 }
 

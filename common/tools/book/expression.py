@@ -132,7 +132,7 @@ class Source:
         if not words:
             raise Mistake(f"expected cell(file, text, n) in {inside}")
         file, text, n = words.groups()
-        content = self.book.text(self.book.place(self.page, f"results/{file}")) or ""
+        content = self.book.text(self.book.path_for(self.page, f"results/{file}")) or ""
         content, text = (re.sub(" +", " ", lines) for lines in (content, text))
         at = content.rfind(text)
         line = content[at + len(text):].split("\n", 1)[0] if at >= 0 else ""

@@ -33,9 +33,9 @@ def make(book, page, line):
         return None
     out = [""]
     for kind in KINDS if not only else (only,):
-        place = book.place(page, f"figures/{name}-{kind}.svg")
-        if book.exists(place):
-            out += [f"![Timeline of {name}, {kind}]({page.link(place)})", ""]
+        path = book.path_for(page, f"figures/{name}-{kind}.svg")
+        if book.exists(path):
+            out += [f"![Timeline of {name}, {kind}]({page.link(path)})", ""]
     if len(out) > 1:
         return out
     if name == "all":
@@ -128,9 +128,9 @@ def check_captions(book, page):
         end = page.find(line, "<!-- end -->")
         words = page.lines[line][len("<!-- figure:"):].split("-->")[0].split()
         kinds = words[1:] or KINDS
-        places = [book.place(page, f"figures/{words[0]}-{kind}.svg") for kind in kinds]
-        kinds = [kind for kind, place in zip(kinds, places) if book.exists(place)]
-        drawn = [Drawn(book.text(place)) for place in places if book.exists(place)]
+        paths = [book.path_for(page, f"figures/{words[0]}-{kind}.svg") for kind in kinds]
+        kinds = [kind for kind, path in zip(kinds, paths) if book.exists(path)]
+        drawn = [Drawn(book.text(path)) for path in paths if book.exists(path)]
         if end < 0 or not drawn:
             continue
         for first, text in captions(page, line, end):

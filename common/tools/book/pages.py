@@ -163,14 +163,14 @@ class Book:
         """The docs in which the page's records and figures may lie, its own house first."""
         return list(dict.fromkeys([page.house() + "docs", "docs"]))
 
-    def place(self, page, file):
+    def path_for(self, page, file):
         """Where results/NAME or figures/NAME lies for the page; if nowhere, where it would."""
-        places = [f"{house}/{file}" for house in self.houses(page)]
-        for place in places:
-            if self.exists(place):
-                return place
+        paths = [f"{house}/{file}" for house in self.houses(page)]
+        for path in paths:
+            if self.exists(path):
+                return path
         own = self.houses(page)[0]
-        return places[0] if self.exists(own) else places[-1]
+        return paths[0] if self.exists(own) else paths[-1]
 
     def complain(self, page, line, text):
         print(f"{page.path}:{line + 1}: {text}", file=sys.stderr)

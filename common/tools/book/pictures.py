@@ -25,14 +25,14 @@ def part(svg, name):
 
 def make(book, page, line):
     name = page.lines[line].partition("<!-- picture:")[2].split("-->")[0].strip()
-    place = book.place(page, f"pictures/{name}.svg")
-    svg = book.text(place)
+    path = book.path_for(page, f"pictures/{name}.svg")
+    svg = book.text(path)
     if svg is None:
-        book.complain(page, line, f"there is no picture {place}: build the target pictures")
+        book.complain(page, line, f"there is no picture {path}: build the target pictures")
         return None
     caption = re.sub(r"\]\((?![a-z]+:|#)([^)]*)\)",  # links in it are from docs/
                      lambda link: f"]({page.link('docs/' + link[1])})", part(svg, "metadata"))
-    return ["", f"![{part(svg, 'title')}]({page.link(place)})", "",
+    return ["", f"![{part(svg, 'title')}]({page.link(path)})", "",
             *textwrap.wrap(f"*{caption}*", COLUMNS, break_long_words=False, break_on_hyphens=False),
             ""]
 

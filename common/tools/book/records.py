@@ -148,7 +148,7 @@ def read(book, place):
 
 def load(book, page, name):
     """The runs of a record that the page names."""
-    return read(book, book.place(page, f"results/{name}.jsonl"))
+    return read(book, book.path_for(page, f"results/{name}.jsonl"))
 
 
 def load_all(book, page, prefix):

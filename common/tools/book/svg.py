@@ -79,7 +79,7 @@ class Panel:
     def __init__(self, end, right):
         self.end, self.right = end, right
 
-    def place(self, time):
+    def x(self, time):
         return LABELS + (self.right - LABELS) * time / self.end
 
 
@@ -91,7 +91,7 @@ def axis(panel, top, bottom):
     step = power * next(unit for unit in (1, 2, 5, 10) if panel.end / ticks / power <= unit)
     time = 0.0
     while time <= panel.end:
-        x, name = panel.place(time), f"{time:.0f}"
+        x, name = panel.x(time), f"{time:.0f}"
         yield grid(f"M{x:.1f} {top:.1f}V{bottom:.1f}")
         if x + 3 + 5.6 * len(name) < panel.right + 6:  # not over the figure's edge
             yield text(x + 3, bottom + 9, "tick", "start", name)
@@ -111,7 +111,7 @@ def lane(spans, inferred, panel, y, height):
     for begin, end in spans:
         if begin >= panel.end:
             continue
-        x, end = panel.place(begin), panel.place(min(end, panel.end))
+        x, end = panel.x(begin), panel.x(min(end, panel.end))
         if pending and (x - pending[1] > FINEST or end - pending[0] > 4):
             yield from multiplication(*pending, False)
             pending = None

@@ -7,7 +7,7 @@ CELL_W, CELL_H, TOP = 26, 20, 208
 MODEL = "common/sim/models/descriptor.c"
 LEFT, RIGHT = 40, 318
 # swizzle, LBO, SBO: those of the page
-CASES = (("SWIZZLE_NONE", 128, 256), ("SWIZZLE_128B", 0, 1024))
+LAYOUTS = (("SWIZZLE_NONE", 128, 256), ("SWIZZLE_128B", 0, 1024))
 EDITS = [("common/sim/models/descriptor.h", Replace("address >> 3", "address >> 4")),
          (MODEL, Replace("in_core + core * d->sbo + chunk * d->lbo",
                          "in_core + core * d->lbo + chunk * d->sbo"))]
@@ -53,8 +53,8 @@ def draw():
     p.css.append(".white{stroke:var(--ink);stroke-width:2}")
     p.text(ox + 2 * ow + 12, oy + 16, "→ LBO, along k", "text")
     p.text(ox + 2 * ow + 12, oy + oh + 16, "↓ SBO, 8 rows on", "text")
-    for x, head, lines, (swizzle, lbo, sbo) in ((LEFT, "Without swizzle", 6, CASES[0]),
-                                                (RIGHT, "128-byte swizzle", 16, CASES[1])):
+    for x, head, lines, (swizzle, lbo, sbo) in ((LEFT, "Without swizzle", 6, LAYOUTS[0]),
+                                                (RIGHT, "128-byte swizzle", 16, LAYOUTS[1])):
         where = addresses(swizzle, lbo, sbo)
         start = {key: min(where[8 * key[0] + r, key[1]] for r in range(8)) for key in colours}
         if swizzle == "SWIZZLE_NONE":  # what the page says of the fields

@@ -83,9 +83,9 @@ note() {
     echo "record.sh: FAILED: $*" >&2
 }
 
-# place FILE: where a section's file is put. The names are an H200's; another GPU's begin with its
+# record_path FILE: where a section's file is put. The names are an H200's; another GPU's begin with its
 # own, as in h100-tour.jsonl and h100-probe.txt.
-place() {
+record_path() {
     local name=${gpu_name,,} file=$1 there=${out:-docs/results} house
     name=${name#nvidia }
     case $name in
@@ -101,13 +101,13 @@ place() {
 # begin FILE: a file of a section, empty.
 begin() {
     [ -n "$dry" ] && return
-    mkdir -p "$(dirname "$(place "$1")")" && : >"$(place "$1")"
+    mkdir -p "$(dirname "$(record_path "$1")")" && : >"$(record_path "$1")"
 }
 
 # rows FILE COMMAND...: the JSON lines of a command behind its header.
 rows() {
     local file
-    file=$(place "$1")
+    file=$(record_path "$1")
     shift
     echo "+ $*"
     [ -n "$dry" ] && return
@@ -156,7 +156,7 @@ into() {
 # text FILE COMMAND...: a command's output behind its header.
 text() {
     local file
-    file=$(place "$1")
+    file=$(record_path "$1")
     shift
     echo "+ $*"
     [ -n "$dry" ] && return
@@ -169,7 +169,7 @@ text() {
 # racecheck, exit code 9, is no failure: docs/debugging.md.
 together() {
     local file parts jobs=$2 command status part=0
-    file=$(place "$1")
+    file=$(record_path "$1")
     parts=$file.parts
     local -a commands
     mapfile -t commands
@@ -259,7 +259,7 @@ section_order() {
         --baselines none
     [ -n "$dry" ] && return
     for stage in 09_cluster_multicast 02_smem_tiled; do
-        median_ms $stage <"$(place order.jsonl)" | awk -v stage=$stage '
+        median_ms $stage <"$(record_path order.jsonl)" | awk -v stage=$stage '
             { ms[NR] = $1 }
             END {
                 if (NR != 2) { print stage ": not measured twice"; exit 1 }

@@ -124,15 +124,15 @@ def lowest_lines(record, count):
 
 def check_figure(book, page, line, name, record):
     """Compares the file with the figure that the record yields, and replaces it if rewriting."""
-    place = book.place(page, f"figures/{name}.svg")
+    path = book.path_for(page, f"figures/{name}.svg")
     made = drawn_figure.draw(record)
-    if book.text(place) == made:
-        return place
+    if book.text(path) == made:
+        return path
     if book.rewrite:
-        book.write(place, made)
+        book.write(path, made)
     else:
-        book.complain(page, line, f"{place} is stale: build the target docs")
-    return place
+        book.complain(page, line, f"{path} is stale: build the target docs")
+    return path
 
 
 def make(book, page, line):
@@ -150,9 +150,9 @@ def make(book, page, line):
         book.complain(page, line, f"{name}.jsonl {record.wrong}")
     if not record.rows:
         return []
-    place = check_figure(book, page, line, figure, record)
+    path = check_figure(book, page, line, figure, record)
     return ["", "![Ratio to cuBLASLt's best over the FLOP of the drawn shapes, measured]"
-            f"({page.link(place)})", "", *means(record), *lowest_lines(record, int(lowest)),
+            f"({page.link(path)})", "", *means(record), *lowest_lines(record, int(lowest)),
             "", records.source(page, record.run, record.dtype), ""]
 
 

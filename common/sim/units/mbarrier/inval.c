@@ -7,7 +7,7 @@
 
 #include "hopper/mbarrier.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/clock.h"
 #include "sim/order/shadow.h"
@@ -37,8 +37,9 @@ static const char *still_used(const struct mbarrier_record *record, const struct
 
 void sim_mbarrier_inval(uint64_t *barrier) {
     struct sim_thread *const thread = sim_thread();
-    const struct sim_shared_place place = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
-    struct mbarrier_record *const record = mbarrier_find(place, "mbarrier.inval");
+    const struct sim_shared_pointer pointer =
+        sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
+    struct mbarrier_record *const record = mbarrier_find(pointer, "mbarrier.inval");
     char text[128], what[320];
     const char *const used = still_used(record, thread, text, sizeof text);
     if (used) {
@@ -49,7 +50,7 @@ void sim_mbarrier_inval(uint64_t *barrier) {
                  used);
         mbarrier_report("mbarrier-inval-order", record, thread, what);
     }
-    sim_shadow_mbarrier(thread, place.cta, place.offset, false);
-    sim_poison(place.host, sizeof *barrier);
+    sim_shadow_mbarrier(thread, pointer.cta, pointer.offset, false);
+    sim_poison(pointer.host, sizeof *barrier);
     sim_advance(MBARRIER_ARRIVE_CYCLES);
 }

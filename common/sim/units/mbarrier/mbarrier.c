@@ -8,7 +8,7 @@
 #include "sim/core/doubt.h"
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/clock.h"
@@ -78,8 +78,9 @@ static void report_tx(struct mbarrier_record *record, const struct sim_thread *t
 
 void sim_mbarrier_init(uint64_t *barrier, int arrivals, const char *text) {
     struct sim_thread *const thread = sim_thread();
-    const struct sim_shared_place place = sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
-    struct mbarrier_record *record = mbarrier_lookup(place);
+    const struct sim_shared_pointer pointer =
+        sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
+    struct mbarrier_record *record = mbarrier_lookup(pointer);
     struct mbarrier_state state;
     if (mbarrier_state_init(&state, arrivals))
         sim_fatal("mbarrier-count", thread,
@@ -95,8 +96,8 @@ void sim_mbarrier_init(uint64_t *barrier, int arrivals, const char *text) {
         state.phase = record->state.phase; /* epochs of copies must not begin again */
         state.phase += state.phase & 1;
     } else {
-        sim_shadow_mbarrier(thread, place.cta, place.offset, true);
-        record = mbarrier_new(place, text);
+        sim_shadow_mbarrier(thread, pointer.cta, pointer.offset, true);
+        record = mbarrier_new(pointer, text);
     }
     record->state = state;
     record->initializer = thread;
@@ -252,18 +253,18 @@ void sim_mbarrier_expect_arrival(uint64_t *barrier) {
     if (record->state.pending < MBARRIER_MAX_ARRIVALS) ++record->state.pending;
 }
 
-void sim_mbarrier_expect_tx(struct sim_shared_place place, uint32_t bytes) {
+void sim_mbarrier_expect_tx(struct sim_shared_pointer pointer, uint32_t bytes) {
     struct sim_thread *const thread = sim_thread();
-    struct mbarrier_record *const record = mbarrier_find(place, "mbarrier.expect_tx");
+    struct mbarrier_record *const record = mbarrier_find(pointer, "mbarrier.expect_tx");
     sim_advance(MBARRIER_EXPECT_TX_CYCLES);
     note_use(record, thread);
     announce(record, thread, bytes);
     sim_maybe_yield();
 }
 
-void sim_mbarrier_complete_tx(struct sim_shared_place place, uint32_t bytes) {
+void sim_mbarrier_complete_tx(struct sim_shared_pointer pointer, uint32_t bytes) {
     struct sim_thread *const thread = sim_thread();
-    struct mbarrier_record *const record = mbarrier_find(place, "mbarrier.complete_tx");
+    struct mbarrier_record *const record = mbarrier_find(pointer, "mbarrier.complete_tx");
     bool flipped;
     sim_advance(MBARRIER_EXPECT_TX_CYCLES);
     note_use(record, thread);
@@ -276,17 +277,17 @@ void sim_mbarrier_complete_tx(struct sim_shared_place place, uint32_t bytes) {
     sim_maybe_yield();
 }
 
-void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread *thread, int slot,
-                                uint32_t epoch, uint64_t time) {
+void sim_mbarrier_arrive_landed(struct sim_shared_pointer pointer, struct sim_thread *thread,
+                                int slot, uint32_t epoch, uint64_t time) {
     (void)time; /* sim_now() is the time of the job that calls */
-    struct mbarrier_record *const record = mbarrier_lookup(place);
+    struct mbarrier_record *const record = mbarrier_lookup(pointer);
     char where[96];
     if (!record)
         sim_fatal("mbarrier-uninitialized", thread,
                   "cp.async.mbarrier.arrive: there is no longer an mbarrier at %s",
-                  sim_where(place.cta, place.offset, where, sizeof where));
-    sim_clock_raise(place.cta->cluster, &record->current.c, slot, epoch);
-    if (sim.tensor_memory) sim_clock_raise(place.cta->cluster, &record->current.x, slot, epoch);
+                  sim_where(pointer.cta, pointer.offset, where, sizeof where));
+    sim_clock_raise(pointer.cta->cluster, &record->current.c, slot, epoch);
+    if (sim.tensor_memory) sim_clock_raise(pointer.cta->cluster, &record->current.x, slot, epoch);
     mbarrier_count_arrival(record, thread, MBARRIER_ONE_ARRIVAL);
 }
 

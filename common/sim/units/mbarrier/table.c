@@ -10,7 +10,7 @@
 
 #include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/models/mbarrier_state.h"
 #include "sim/order/clock.h"
@@ -98,15 +98,15 @@ static uint32_t generation_of(const struct sim_cta *cta) {
     return (uint32_t)cta->cluster->index + 1;
 }
 
-struct mbarrier_record *mbarrier_lookup(struct sim_shared_place place) {
+struct mbarrier_record *mbarrier_lookup(struct sim_shared_pointer pointer) {
     uint64_t word;
     uint32_t index;
-    memcpy(&word, place.host, sizeof word);
-    const struct mbarrier_table *const table = place.cta->cluster->mbarriers;
-    if (!table || !mbarrier_word_decode(word, generation_of(place.cta), &index)) return NULL;
+    memcpy(&word, pointer.host, sizeof word);
+    const struct mbarrier_table *const table = pointer.cta->cluster->mbarriers;
+    if (!table || !mbarrier_word_decode(word, generation_of(pointer.cta), &index)) return NULL;
     if (index >= table->count) return NULL;
     struct mbarrier_record *const record = table->record[index];
-    return record->cta == place.cta && record->offset == place.offset ? record : NULL;
+    return record->cta == pointer.cta && record->offset == pointer.offset ? record : NULL;
 }
 
 bool mbarrier_is_after_fence(const struct mbarrier_record *record,
@@ -122,15 +122,15 @@ bool mbarrier_may_lack_fence(const struct mbarrier_record *record,
     return !doubtful_rules;
 }
 
-struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char *operation) {
+struct mbarrier_record *mbarrier_find(struct sim_shared_pointer pointer, const char *operation) {
     struct sim_thread *const thread = sim_thread();
-    struct mbarrier_record *const record = mbarrier_lookup(place);
+    struct mbarrier_record *const record = mbarrier_lookup(pointer);
     char where[96];
     if (!record)
         sim_fatal("mbarrier-uninitialized", thread,
                   "%s: there is no mbarrier at %s: it was never initialized, or was overwritten\n"
                   "    initialize it with mbarrier_init(), and put a barrier before its first use",
-                  operation, sim_where(place.cta, place.offset, where, sizeof where));
+                  operation, sim_where(pointer.cta, pointer.offset, where, sizeof where));
     if (thread == record->initializer) return record;
     const int slot = record->initializer->slot;
     if (thread->cta == record->cta) {
@@ -273,20 +273,20 @@ void mbarrier_set_copies(const struct mbarrier_record *record, const char *copy)
     if (strncmp(slot->what, copy, strlen(copy)) != 0) slot->what = name_of_copies(record, copy);
 }
 
-struct mbarrier_record *mbarrier_new(struct sim_shared_place place, const char *text) {
+struct mbarrier_record *mbarrier_new(struct sim_shared_pointer pointer, const char *text) {
     const struct sim_self *const self = &sim_thread()->self;
-    struct sim_cluster *const cluster = place.cta->cluster;
+    struct sim_cluster *const cluster = pointer.cta->cluster;
     if (!cluster->mbarriers)
         cluster->mbarriers = sim_arena_alloc(cluster, sizeof *cluster->mbarriers);
     struct mbarrier_table *const table = cluster->mbarriers;
     bool first_of_cta = true;
     for (uint32_t i = 0; i < table->count; ++i)
-        first_of_cta &= table->record[i]->cta != place.cta;
+        first_of_cta &= table->record[i]->cta != pointer.cta;
     if (first_of_cta) {
         struct mbarrier_exit *const exit_call = sim_arena_alloc(cluster, sizeof *exit_call);
         exit_call->call.call = at_cta_exit;
-        exit_call->cta = place.cta;
-        sim_at_cta_exit(place.cta, &exit_call->call);
+        exit_call->cta = pointer.cta;
+        sim_at_cta_exit(pointer.cta, &exit_call->call);
     }
     if (table->count == table->room) {
         const uint32_t room = table->room ? 2 * table->room : 16;
@@ -297,14 +297,14 @@ struct mbarrier_record *mbarrier_new(struct sim_shared_place place, const char *
     }
     struct mbarrier_record *const record = sim_arena_alloc(cluster, sizeof *record);
     table->record[table->count] = record;
-    const uint64_t word = mbarrier_word(table->count++, generation_of(place.cta));
-    memcpy(place.host, &word, sizeof word);
-    record->cta = place.cta;
-    record->offset = place.offset;
+    const uint64_t word = mbarrier_word(table->count++, generation_of(pointer.cta));
+    memcpy(pointer.host, &word, sizeof word);
+    record->cta = pointer.cta;
+    record->offset = pointer.offset;
     record->file = self->file;
     record->line = self->line;
-    name_it(record, place.host, text, self);
-    const size_t words = (size_t)(cluster->ctas * place.cta->threads + 63) / 64;
+    name_it(record, pointer.host, text, self);
+    const size_t words = (size_t)(cluster->ctas * pointer.cta->threads + 63) / 64;
     record->arrivers = sim_arena_alloc(cluster, words * sizeof *record->arrivers);
     record->last_arrivers = sim_arena_alloc(cluster, words * sizeof *record->arrivers);
     record->slot = sim_slot_new(cluster, name_of_copies(record, "TMA load"), true, NULL);

@@ -96,10 +96,10 @@ struct async_copy {
 /* What reports call the copies that complete on it; at first "TMA load". */
 void mbarrier_set_copies(const struct mbarrier_record *record, const char *copy);
 
-/* The barrier at a place; NULL if there is none. */
-struct mbarrier_record *mbarrier_lookup(struct sim_shared_place place);
+/* The barrier there; NULL if there is none. */
+struct mbarrier_record *mbarrier_lookup(struct sim_shared_pointer pointer);
 /* Makes one there. */
-struct mbarrier_record *mbarrier_new(struct sim_shared_place place, const char *text);
+struct mbarrier_record *mbarrier_new(struct sim_shared_pointer pointer, const char *text);
 /* "mbarrier full[2] at shared memory +0x18000 of CTA 3, initialized at ...". Returns text. */
 const char *mbarrier_name(const struct mbarrier_record *record, char *text, size_t size);
 /* "full[2]": the name alone. Returns text. */
@@ -108,10 +108,10 @@ const char *mbarrier_short_name(const struct mbarrier_record *record, char *text
 void mbarrier_report(const char *kind, const struct mbarrier_record *record,
                      const struct sim_thread *thread, const char *what);
 
-/* The barrier at a place; ends the launch if there is none. `operation` is what the running thread
+/* The barrier there; ends the launch if there is none. `operation` is what the running thread
  * does with it. Checks that its initialization is ordered before that, across CTAs with
  * fence.mbarrier_init. */
-struct mbarrier_record *mbarrier_find(struct sim_shared_place place, const char *operation);
+struct mbarrier_record *mbarrier_find(struct sim_shared_pointer pointer, const char *operation);
 
 /* Is the thread ordered after the initialization, as after any other access to shared memory? In
  * the other reading this is enough. If it is and the rule is kept, the next report says that it is
@@ -157,16 +157,16 @@ void sim_mbarrier_arrive_remote_as(uint64_t *barrier, uint32_t rank, bool cluste
 /* The current phase expects one arrival more: cp.async.mbarrier.arrive without .noinc. */
 void sim_mbarrier_expect_arrival(uint64_t *barrier);
 /* mbarrier.expect_tx and mbarrier.complete_tx. */
-void sim_mbarrier_expect_tx(struct sim_shared_place place, uint32_t bytes);
-void sim_mbarrier_complete_tx(struct sim_shared_place place, uint32_t bytes);
+void sim_mbarrier_expect_tx(struct sim_shared_pointer pointer, uint32_t bytes);
+void sim_mbarrier_complete_tx(struct sim_shared_pointer pointer, uint32_t bytes);
 /* test_wait and try_wait; `cluster_scope`: .acquire.cluster, or .relaxed.cluster. */
 bool sim_mbarrier_poll(const uint64_t *barrier, uint32_t parity, bool may_fail, bool cluster_scope,
                        bool relaxed);
 
 /* The arrival of cp.async.mbarrier.arrive.noinc, when the copies have landed: one pending arrival
- * at `place`, which carries nothing but (slot, epoch). May be called from a job. */
-void sim_mbarrier_arrive_landed(struct sim_shared_place place, struct sim_thread *thread, int slot,
-                                uint32_t epoch, uint64_t time);
+ * at `pointer`, which carries nothing but (slot, epoch). May be called from a job. */
+void sim_mbarrier_arrive_landed(struct sim_shared_pointer pointer, struct sim_thread *thread,
+                                int slot, uint32_t epoch, uint64_t time);
 
 /* Is any thread of the CTA ordered after this epoch of the slot? */
 bool cta_is_ordered_after(const struct sim_cta *cta, int slot, uint32_t epoch);

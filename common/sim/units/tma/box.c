@@ -5,66 +5,67 @@
 #include "sim/core/doubt.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/models/descriptor.h"
 #include "sim/order/prerequisites.h"
 
 /* The hardware takes a box anywhere on 128 bytes, but permutes by absolute address: the reader's
  * formula fits only where the pattern starts with the box. */
-void tma_check_alignment(const struct tensor_map_fields *f, struct sim_shared_place place,
+void tma_check_alignment(const struct tensor_map_fields *f, struct sim_shared_pointer pointer,
                          const char *operation) {
     const uint32_t period = swizzle_period(f->swizzle);
     char where[96];
     if (!doubtful_rules || f->swizzle == SWIZZLE_NONE ||
-        sim_shared_place_address(place) % period == 0)
+        sim_shared_pointer_address(pointer) % period == 0)
         return;
     doubt_in_next_report(DOUBT_MISALIGNED_SWIZZLE);
     sim_hazard(
         "misaligned-swizzle", sim_thread(),
         "%s: %s is not a multiple of %u bytes, so the %u B swizzle's pattern starts in the middle\n"
         "    align the buffer (and every stage of it) to %u bytes",
-        operation, sim_where(place.cta, place.offset, where, sizeof where), period,
+        operation, sim_where(pointer.cta, pointer.offset, where, sizeof where), period,
         swizzle_width(f->swizzle), period);
 }
 
 /* The swizzle moves chunks within 128 bytes, so only the last, incomplete line of a box can have
  * chunks that lie behind its end. */
-struct sim_shared_place tma_box_place(const struct tensor_map_fields *f, const void *shared) {
+struct sim_shared_pointer tma_box_pointer(const struct tensor_map_fields *f, const void *shared) {
     const uint32_t width = swizzle_width(f->swizzle), bytes = tensor_map_box_bytes(f);
     return sim_shared_at(shared, (bytes + width - 1) / width * width, TMA_ALIGNMENT);
 }
 
-void tma_box_pieces(const struct tensor_map_fields *f, struct sim_shared_place place,
-                    void (*piece)(void *object, struct sim_shared_place place, size_t bytes),
+void tma_box_pieces(const struct tensor_map_fields *f, struct sim_shared_pointer pointer,
+                    void (*piece)(void *object, struct sim_shared_pointer pointer, size_t bytes),
                     void *object) {
     enum { LINE = 128 };
-    const uint32_t bytes = tensor_map_box_bytes(f), address = sim_shared_place_address(place);
+    const uint32_t bytes = tensor_map_box_bytes(f), address = sim_shared_pointer_address(pointer);
     const uint32_t whole = f->swizzle == SWIZZLE_NONE ? bytes : bytes / LINE * LINE;
-    if (whole) piece(object, place, whole);
+    if (whole) piece(object, pointer, whole);
     for (uint32_t at = whole; at < bytes; at += TMA_CHUNK) {
         const uint32_t to = swizzle_address(address + at, f->swizzle) - address;
-        piece(object, (struct sim_shared_place){place.cta, place.offset + to, place.host + to},
+        piece(object,
+              (struct sim_shared_pointer){pointer.cta, pointer.offset + to, pointer.host + to},
               TMA_CHUNK);
     }
 }
 
-void tma_box_stored_pieces(const struct tensor_map_fields *f, struct sim_shared_place place,
-                           int row, int column,
-                           void (*piece)(void *object, struct sim_shared_place place, size_t bytes),
-                           void *object) {
+void tma_box_stored_pieces(
+    const struct tensor_map_fields *f, struct sim_shared_pointer pointer, int row, int column,
+    void (*piece)(void *object, struct sim_shared_pointer pointer, size_t bytes), void *object) {
     struct tensor_map_fields inside = *f; /* the box's rows that are in the matrix */
-    const uint32_t address = sim_shared_place_address(place);
+    const uint32_t address = sim_shared_pointer_address(pointer);
     const struct box_row first = tensor_map_store_row(f, row, column, 0);
     if (row + inside.box_rows > f->rows) inside.box_rows = (int)(f->rows - row);
     if (first.last == f->box_columns && !tensor_map_outer(f)) {
-        tma_box_pieces(&inside, place, piece, object);
+        tma_box_pieces(&inside, pointer, piece, object);
         return;
     }
     for (int r = 0; r < tensor_map_box_lines(f); ++r) {
         const struct box_row in = tensor_map_store_row(f, row, column, r);
         for (int c = in.first; c < in.last; c += TMA_CHUNK / f->element_bytes) {
             const uint32_t to = tensor_map_box_offset(f, address, r, c);
-            piece(object, (struct sim_shared_place){place.cta, place.offset + to, place.host + to},
+            piece(object,
+                  (struct sim_shared_pointer){pointer.cta, pointer.offset + to, pointer.host + to},
                   TMA_CHUNK);
         }
     }

@@ -16,23 +16,22 @@ enum {
 };
 
 /* Reports a box that does not begin where the pattern of its swizzle does. */
-void tma_check_alignment(const struct tensor_map_fields *f, struct sim_shared_place place,
+void tma_check_alignment(const struct tensor_map_fields *f, struct sim_shared_pointer pointer,
                          const char *operation);
 
 /* Where a box at `shared` lies; ends the launch if it does not fit the CTA's shared memory. */
-struct sim_shared_place tma_box_place(const struct tensor_map_fields *f, const void *shared);
+struct sim_shared_pointer tma_box_pointer(const struct tensor_map_fields *f, const void *shared);
 
-/* Calls piece() for the bytes that the box at `place` occupies, in contiguous pieces. */
-void tma_box_pieces(const struct tensor_map_fields *f, struct sim_shared_place place,
-                    void (*piece)(void *object, struct sim_shared_place place, size_t bytes),
+/* Calls piece() for the bytes that the box at `pointer` occupies, in contiguous pieces. */
+void tma_box_pieces(const struct tensor_map_fields *f, struct sim_shared_pointer pointer,
+                    void (*piece)(void *object, struct sim_shared_pointer pointer, size_t bytes),
                     void *object);
 
 /* The same for the bytes that a store of the box to (row, column), inside the matrix, brings there.
  * Nothing is known of the rest of the box: a kernel need not write it. */
-void tma_box_stored_pieces(const struct tensor_map_fields *f, struct sim_shared_place place,
-                           int row, int column,
-                           void (*piece)(void *object, struct sim_shared_place place, size_t bytes),
-                           void *object);
+void tma_box_stored_pieces(
+    const struct tensor_map_fields *f, struct sim_shared_pointer pointer, int row, int column,
+    void (*piece)(void *object, struct sim_shared_pointer pointer, size_t bytes), void *object);
 
 /* Has the thread of this slot put the store of this epoch into no bulk group yet? store.c */
 bool tma_store_uncommitted(const struct sim_cluster *cluster, int slot, uint32_t epoch);

@@ -6,7 +6,7 @@
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/jobs.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/cost/timing_async.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/shadow.h"
@@ -18,7 +18,7 @@ enum { CHUNK = 16 };
 struct send {
     struct sim_job job; /* first */
     struct async_copy copy;
-    struct sim_shared_place from, to; /* from: host NULL, `value` is sent */
+    struct sim_shared_pointer from, to; /* from: host NULL, `value` is sent */
     unsigned char value[CHUNK];
     uint32_t bytes;
     struct tma_reduction reduction;
@@ -34,8 +34,8 @@ static void complete(struct sim_job *job) {
 
 static void cancel(struct sim_job *job) { free(job); }
 
-static struct send *new_send(struct sim_shared_place to, uint32_t bytes,
-                             struct sim_shared_place barrier, struct tma_reduction reduction,
+static struct send *new_send(struct sim_shared_pointer to, uint32_t bytes,
+                             struct sim_shared_pointer barrier, struct tma_reduction reduction,
                              const char *operation) {
     if (barrier.cta != to.cta)
         sim_fatal("mbarrier-uninitialized", sim_thread(),
@@ -53,15 +53,15 @@ static struct send *new_send(struct sim_shared_place to, uint32_t bytes,
 
 /* What another reduction may come to meanwhile still holds what it has so far. */
 static void claim(const struct send *send, const struct mbarrier_record *record) {
-    const struct sim_shared_place *const to = &send->to;
+    const struct sim_shared_pointer *const to = &send->to;
     const bool reduces = send->reduction.reduce, async_proxy = send->from.host;
     sim_shadow_async_store(sim_thread(), to->cta, to->offset, send->bytes, record->slot,
                            send->copy.epoch, async_proxy, reduces);
     if (!reduces) sim_poison(to->host, send->bytes);
 }
 
-void async_store(struct sim_shared_place to, const void *value, uint32_t bytes,
-                 struct sim_shared_place barrier, struct tma_reduction reduction) {
+void async_store(struct sim_shared_pointer to, const void *value, uint32_t bytes,
+                 struct sim_shared_pointer barrier, struct tma_reduction reduction) {
     const char *const operation = reduction.reduce ? "red.async" : "st.async";
     struct send *const send = new_send(to, bytes, barrier, reduction, operation);
     struct mbarrier_record *const record = mbarrier_find(barrier, operation);
@@ -73,8 +73,8 @@ void async_store(struct sim_shared_place to, const void *value, uint32_t bytes,
     sim_maybe_yield();
 }
 
-void bulk_send(struct sim_shared_place to, const void *shared, uint32_t bytes,
-               struct sim_shared_place barrier, struct tma_reduction reduction) {
+void bulk_send(struct sim_shared_pointer to, const void *shared, uint32_t bytes,
+               struct sim_shared_pointer barrier, struct tma_reduction reduction) {
     const char *const operation = reduction.reduce ? "cp.reduce.async.bulk" : "cp.async.bulk";
     struct sim_thread *const thread = sim_thread();
     if (!bytes) return;

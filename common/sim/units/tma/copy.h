@@ -50,10 +50,10 @@ void bulk_load(void *shared, const void *global, uint32_t bytes, uint64_t *barri
                unsigned cta_mask);
 void bulk_store(void *global, const void *shared, uint32_t bytes, struct tma_reduction reduction);
 /* From the own CTA's shared memory to that of another; its mbarrier counts the bytes. */
-void bulk_send(struct sim_shared_place to, const void *shared, uint32_t bytes,
-               struct sim_shared_place barrier, struct tma_reduction reduction);
+void bulk_send(struct sim_shared_pointer to, const void *shared, uint32_t bytes,
+               struct sim_shared_pointer barrier, struct tma_reduction reduction);
 /* st.async and red.async: at most 16 bytes from registers; the mbarrier is in the same CTA. */
-void async_store(struct sim_shared_place to, const void *value, uint32_t bytes,
-                 struct sim_shared_place barrier, struct tma_reduction reduction);
+void async_store(struct sim_shared_pointer to, const void *value, uint32_t bytes,
+                 struct sim_shared_pointer barrier, struct tma_reduction reduction);
 
 #endif

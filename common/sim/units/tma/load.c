@@ -7,7 +7,7 @@
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/jobs.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/cost/memory_model.h"
 #include "sim/cost/timing_async.h"
 #include "sim/cost/timing_model.h"
@@ -34,9 +34,9 @@ struct load {
 
 static void fill_box(const struct load *load) {
     const struct tensor_map_fields *const f = &load->map.fields;
-    const struct sim_shared_place place = {load->cta, load->offset,
-                                           load->cta->shared + load->offset};
-    const uint32_t address = sim_shared_place_address(place);
+    const struct sim_shared_pointer pointer = {load->cta, load->offset,
+                                               load->cta->shared + load->offset};
+    const uint32_t address = sim_shared_pointer_address(pointer);
     const int row_bytes = f->box_columns * f->element_bytes;
     for (int r = 0; r < tensor_map_box_lines(f); ++r) {
         unsigned char line[MAX_ROW_BYTES] = {0};
@@ -45,7 +45,7 @@ static void fill_box(const struct load *load) {
             memcpy(line + in.first * f->element_bytes, in.global,
                    (size_t)((in.last - in.first) * f->element_bytes));
         for (int at = 0; at < row_bytes; at += TMA_CHUNK)
-            memcpy(place.host + tensor_map_box_offset(f, address, r, at / f->element_bytes),
+            memcpy(pointer.host + tensor_map_box_offset(f, address, r, at / f->element_bytes),
                    line + at, TMA_CHUNK);
     }
 }
@@ -82,10 +82,11 @@ struct destination {
     uint32_t epoch;
 };
 
-static void claim(void *object, struct sim_shared_place place, size_t bytes) {
+static void claim(void *object, struct sim_shared_pointer pointer, size_t bytes) {
     const struct destination *const to = object;
-    sim_shadow_async(sim_thread(), place.cta, place.offset, bytes, SIM_WRITE, to->slot, to->epoch);
-    sim_poison(place.host, bytes);
+    sim_shadow_async(sim_thread(), pointer.cta, pointer.offset, bytes, SIM_WRITE, to->slot,
+                     to->epoch);
+    sim_poison(pointer.host, bytes);
 }
 
 /* The rows that the load will read, of memory that a kernel may write. */
@@ -101,7 +102,7 @@ static void note_read(const struct load *load, int slot) {
 }
 
 /* One destination of a load, or of one CTA's share of a multicast. */
-static void start_load(struct sim_shared_place place, struct sim_shared_place barrier,
+static void start_load(struct sim_shared_pointer pointer, struct sim_shared_pointer barrier,
                        const struct tma_map *map, int row, int column, struct busy busy,
                        bool readable, const char *operation) {
     const struct tensor_map_fields *const f = &map->fields;
@@ -110,9 +111,9 @@ static void start_load(struct sim_shared_place place, struct sim_shared_place ba
     struct load *const load = host_zeroed(1, sizeof *load, "a TMA load");
     load->job.complete = complete_load;
     load->job.cancel = cancel_job;
-    load->job.cluster = place.cta->cluster;
-    load->cta = place.cta;
-    load->offset = place.offset;
+    load->job.cluster = pointer.cta->cluster;
+    load->cta = pointer.cta;
+    load->offset = pointer.offset;
     load->map = *map;
     load->row = row;
     load->column = column;
@@ -120,7 +121,7 @@ static void start_load(struct sim_shared_place place, struct sim_shared_place ba
     load->thread = sim_thread()->index;
     load->readable = readable;
     mbarrier_copy_begins(record, &load->copy, &load->job);
-    tma_box_pieces(f, place, claim, &(struct destination){record->slot, load->copy.epoch});
+    tma_box_pieces(f, pointer, claim, &(struct destination){record->slot, load->copy.epoch});
     tma_map_note_read(map, record->slot, load->copy.epoch);
     if (readable && sim_global_check(f->base, 1, SIM_READ) == GLOBAL_WRITABLE)
         note_read(load, record->slot);
@@ -155,12 +156,12 @@ struct tma_map tma_map_at(const struct tensor_map *map, struct tma_at at, int *r
 }
 
 /* `pair`: the barrier is that of the even CTA in each pair. */
-static void load(struct sim_shared_place own, const struct tma_map *use, int row, int column,
+static void load(struct sim_shared_pointer own, const struct tma_map *use, int row, int column,
                  uint64_t *barrier, unsigned cta_mask, bool pair, const char *operation) {
     struct sim_thread *const thread = sim_thread();
     const struct tensor_map_fields f = use->fields;
     const uint32_t bytes = tensor_map_box_bytes(&f);
-    const struct sim_shared_place own_barrier =
+    const struct sim_shared_pointer own_barrier =
         sim_shared_at(barrier, sizeof *barrier, sizeof *barrier);
     sim_hazard_context(use->global ? tma_map_story : NULL, use->global);
     const bool readable = tma_check_global(&f, row, column, SIM_READ);
@@ -175,9 +176,9 @@ static void load(struct sim_shared_place own, const struct tma_map *use, int row
     if (!cta_mask) sim_fatal("cta-mask", thread, "%s: the mask selects no CTA", operation);
     for (unsigned rank = 0; cta_mask >> rank; ++rank) {
         if (!(cta_mask >> rank & 1)) continue;
-        const struct sim_shared_place place = sim_shared_map(own, rank);
-        check_target_alive(place.cta, operation);
-        start_load(place, sim_shared_map(own_barrier, pair ? rank & ~1u : rank), use, row, column,
+        const struct sim_shared_pointer pointer = sim_shared_map(own, rank);
+        check_target_alive(pointer.cta, operation);
+        start_load(pointer, sim_shared_map(own_barrier, pair ? rank & ~1u : rank), use, row, column,
                    busy, readable, operation);
     }
     sim_hazard_context(NULL, NULL);
@@ -189,7 +190,7 @@ static void load_box(void *shared, const struct tensor_map *map, struct tma_at a
                      uint64_t *barrier, unsigned cta_mask, bool pair, const char *operation) {
     int row, column;
     const struct tma_map use = tma_map_at(map, at, &row, &column, operation);
-    const struct sim_shared_place own = tma_box_place(&use.fields, shared);
+    const struct sim_shared_pointer own = tma_box_pointer(&use.fields, shared);
     tma_check_alignment(&use.fields, own, operation);
     load(own, &use, row, column, barrier, cta_mask, pair, operation);
 }

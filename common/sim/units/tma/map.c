@@ -14,7 +14,7 @@
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/global_shadow.h"
 #include "sim/order/map_order.h"
@@ -111,7 +111,7 @@ static void decode(const struct tensor_map *map, const struct tensor_map *bytes,
 }
 
 /* Is it in global memory? Ends the launch if it is where the TMA cannot read it. */
-static bool check_place(const struct tensor_map *map, const char *operation) {
+static bool check_memory(const struct tensor_map *map, const char *operation) {
     const struct sim_thread *const thread = sim_thread();
     const bool parameter = is_parameter(map);
     if (!parameter && is_local(map))
@@ -136,7 +136,7 @@ struct tma_map tma_map_of(const struct tensor_map *map, const char *operation) {
     struct tma_map result = {.global = NULL};
     struct sim_thread *const thread = sim_thread();
     bool fetched;
-    if (!check_place(map, operation)) {
+    if (!check_memory(map, operation)) {
         decode(map, map, &result.fields, operation);
         return result;
     }
@@ -152,7 +152,7 @@ struct tma_map tma_map_of(const struct tensor_map *map, const char *operation) {
 void tma_map_prefetch(const struct tensor_map *map) {
     struct tensor_map_fields fields;
     bool fetched;
-    const bool global = check_place(map, "TMA prefetch");
+    const bool global = check_memory(map, "TMA prefetch");
     decode(map, global ? seen_by(sim_thread()->cta->sm, map, &fetched) : map, &fields,
            "TMA prefetch");
 }

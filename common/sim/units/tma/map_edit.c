@@ -10,7 +10,7 @@
 #include "sim/core/collective.h"
 #include "sim/core/global_memory.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/shared_memory.h"
 #include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
@@ -72,7 +72,7 @@ static uint16_t here(void) {
     return source_site(self->file, self->line);
 }
 
-static void note_edit(const struct sim_shared_place *at) {
+static void note_edit(const struct sim_shared_pointer *at) {
     begin_story();
     for (int i = 0; i < COPIED; ++i) {
         struct copied *const c = &copied_maps[i];
@@ -82,7 +82,7 @@ static void note_edit(const struct sim_shared_place *at) {
     }
 }
 
-static void note_copy(const struct tensor_map *to, const struct sim_shared_place *from) {
+static void note_copy(const struct tensor_map *to, const struct sim_shared_pointer *from) {
     begin_story();
     *copied_at(to) = (struct copied){to, from->cta->index, from->offset, here(), 0, false};
 }
@@ -170,7 +170,7 @@ static void edit(struct tensor_map *map, enum sim_map_field field, int ordinal, 
 void sim_tensor_map_replace(struct tensor_map *map, enum sim_map_field field, int ordinal,
                             uint64_t value) {
     struct sim_thread *const thread = sim_thread();
-    const struct sim_shared_place at = sim_shared_at(map, MAP_BYTES, MAP_BYTES);
+    const struct sim_shared_pointer at = sim_shared_at(map, MAP_BYTES, MAP_BYTES);
     sim_shadow_generic(thread, at.cta, at.offset, MAP_BYTES, SIM_READ);
     sim_shadow_generic(thread, at.cta, at.offset, MAP_BYTES, SIM_WRITE);
     edit(map, field, ordinal, value);
@@ -219,7 +219,7 @@ static struct map_copier *copier_of(struct sim_warp *warp) {
 static bool copy_map(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     struct map_copier *const copier = copier_of(warp);
     const struct copy *const copy = operand[sim_thread()->lane];
-    const struct sim_shared_place from = sim_shared_at(copy->from, MAP_BYTES, MAP_BYTES);
+    const struct sim_shared_pointer from = sim_shared_at(copy->from, MAP_BYTES, MAP_BYTES);
     ++copier->epoch;
     sim_shadow_async_warp(warp, from.offset, MAP_BYTES, SIM_READ, copier->slot, copier->epoch);
     for (int lane = 0; lane < WARP_SIZE; ++lane) {

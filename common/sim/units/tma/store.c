@@ -13,7 +13,7 @@
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
 #include "sim/core/jobs.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/cost/memory_model.h"
 #include "sim/cost/timing_async.h"
@@ -83,14 +83,14 @@ static void free_store(struct store *store) {
 
 static void fill_box(const struct store *store) {
     const struct tensor_map_fields *const f = &store->map.fields;
-    const struct sim_shared_place place = {store->cta, store->offset,
-                                           store->cta->shared + store->offset};
-    const uint32_t address = sim_shared_place_address(place);
+    const struct sim_shared_pointer pointer = {store->cta, store->offset,
+                                               store->cta->shared + store->offset};
+    const uint32_t address = sim_shared_pointer_address(pointer);
     const int row_bytes = f->box_columns * f->element_bytes;
     for (int r = 0; r < tensor_map_box_lines(f); ++r)
         for (int at = 0; at < row_bytes; at += TMA_CHUNK)
             memcpy(store->box + r * row_bytes + at,
-                   place.host + tensor_map_box_offset(f, address, r, at / f->element_bytes),
+                   pointer.host + tensor_map_box_offset(f, address, r, at / f->element_bytes),
                    TMA_CHUNK);
 }
 
@@ -239,9 +239,9 @@ static void note_written(const struct store *store) {
 }
 
 /* Read by the store that its thread issues now. */
-static void note_read(void *object, struct sim_shared_place place, size_t bytes) {
+static void note_read(void *object, struct sim_shared_pointer pointer, size_t bytes) {
     const struct bulk_state *const bulk = object;
-    sim_shadow_async(bulk->thread, place.cta, place.offset, bytes, SIM_READ, bulk->slot,
+    sim_shadow_async(bulk->thread, pointer.cta, pointer.offset, bytes, SIM_READ, bulk->slot,
                      bulk->committed + 1);
 }
 
@@ -261,7 +261,7 @@ static void report_store(const struct store *store, const struct sim_thread *thr
     sim_event_hook(&e);
 }
 
-static void store(struct sim_shared_place place, const struct tma_map *use, int row, int column,
+static void store(struct sim_shared_pointer pointer, const struct tma_map *use, int row, int column,
                   struct tma_reduction reduction) {
     struct sim_thread *const thread = sim_thread();
     const struct tensor_map_fields f = use->fields;
@@ -274,8 +274,8 @@ static void store(struct sim_shared_place place, const struct tma_map *use, int 
     store->cluster = thread->cta->cluster->index;
     store->slot = bulk->write_slot;
     store->group = bulk->committed;
-    store->cta = place.cta;
-    store->offset = place.offset;
+    store->cta = pointer.cta;
+    store->offset = pointer.offset;
     store->map = *use;
     store->row = row;
     store->column = column;
@@ -286,13 +286,13 @@ static void store(struct sim_shared_place place, const struct tma_map *use, int 
     store->busy.end += use->fetch;
     store->read.complete = read_box;
     store->read.cancel = cancel_read;
-    store->read.cluster = place.cta->cluster;
+    store->read.cluster = pointer.cta->cluster;
     store->write.complete = write_box;
     store->write.cancel = cancel_write;
     store->write.after = &store->read;
     fill_box(store);
     if (store->writable) note_written(store);
-    tma_box_stored_pieces(&f, place, row, column, note_read, bulk);
+    tma_box_stored_pieces(&f, pointer, row, column, note_read, bulk);
     tma_map_note_read(use, bulk->slot, bulk->committed + 1);
     sim_hazard_context(NULL, NULL);
     struct store **link = &bulk->first;
@@ -322,9 +322,9 @@ void tma_store_box(const struct tensor_map *map, struct tma_at at, const void *s
     if (reduction && !of_map.reduce)
         sim_fatal("tensor-map", sim_thread(), "%s: there is none of elements of this type",
                   operation);
-    const struct sim_shared_place place = tma_box_place(&use.fields, shared);
-    tma_check_alignment(&use.fields, place, operation);
-    store(place, &use, row, column, of_map);
+    const struct sim_shared_pointer pointer = tma_box_pointer(&use.fields, shared);
+    tma_check_alignment(&use.fields, pointer, operation);
+    store(pointer, &use, row, column, of_map);
 }
 
 void bulk_store(void *global, const void *shared, uint32_t bytes, struct tma_reduction reduction) {

@@ -1,6 +1,6 @@
 /* operands.c: the parts of shared memory and the registers that a wgmma reads. */
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/shared_memory.h"
 #include "sim/models/fragments.h"
 #include "sim/order/shadow.h"

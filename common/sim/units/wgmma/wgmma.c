@@ -21,7 +21,7 @@
 #include "sim/core/doubt.h"
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
-#include "sim/core/run.h"
+#include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
 #include "sim/order/clock.h"

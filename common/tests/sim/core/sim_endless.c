@@ -8,7 +8,7 @@
 #include "hopper/mma.h"
 #include "sim/core/endless.h"
 #include "sim/core/hazards.h"
-#include "tests/sim/sim_cases.h"
+#include "tests/sim/sim_trials.h"
 
 enum { THREADS = 64, LIMIT = 100000 };
 
@@ -87,8 +87,8 @@ KERNEL(THREADS, 1) spin_on_a_word(KERNEL_ARGS args) {
     }
 }
 
-/* Runs a case in a process of its own, which has to end with exit code 4 and to say all this. */
-static void expect_end(const struct sim_case *c, const char *const *says) {
+/* Runs a trial in a process of its own, which has to end with exit code 4 and to say all this. */
+static void expect_end(const struct sim_trial *t, const char *const *says) {
     char path[] = "/tmp/sim_endless.XXXXXX", text[8192];
     const int file = mkstemp(path);
     if (file < 0) exit(1);
@@ -96,10 +96,7 @@ static void expect_end(const struct sim_case *c, const char *const *says) {
     const pid_t child = fork();
     if (child == 0) {
         dup2(file, STDERR_FILENO);
-        const struct contender contender = {.name = c->name, .enqueue = enqueue_case};
-        const struct gemm_problem problem = {.m = CASE_EXTENT, .n = CASE_EXTENT, .k = CASE_EXTENT};
-        current_case = c;
-        backend_run(&contender, &problem, NULL);
+        run_once(t, NULL);
         _exit(0);
     }
     int status = 0;
@@ -107,10 +104,10 @@ static void expect_end(const struct sim_case *c, const char *const *says) {
     const ssize_t size = pread(file, text, sizeof text - 1, 0);
     text[size > 0 ? size : 0] = 0;
     close(file);
-    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 4, "%s: status %#x\n%s", c->name, status,
+    EXPECT(WIFEXITED(status) && WEXITSTATUS(status) == 4, "%s: status %#x\n%s", t->name, status,
            text);
     for (; *says; ++says)
-        EXPECT(strstr(text, *says), "%s: the report lacks \"%s\"\n%s", c->name, *says, text);
+        EXPECT(strstr(text, *says), "%s: the report lacks \"%s\"\n%s", t->name, *says, text);
 }
 
 static void expect_ends(void) {
@@ -122,7 +119,7 @@ static void expect_ends(void) {
     const char *const soon[] = {
         "hazard: global-bounds: ", "has not waited for anything for 1 second", NULL};
     const char *const spin[] = {"hazard: endless: core/sim_endless.c:", NULL};
-    const struct sim_case cases[] = {
+    const struct sim_trial trials[] = {
         {.name = "plain_loop",
          .kernel = plain_loop,
          .threads = THREADS,
@@ -139,19 +136,12 @@ static void expect_ends(void) {
          .cluster = 1,
          .smem_bytes = sizeof(struct smem)},
     };
-    struct backend_info info;
     endless_turn_seconds = 1;
-    sim_configure(CASE_SMS, SCHEDULE_EARLY, 1);
-    if (backend_open(&(struct backend_options){.type = GEMM_FP16}, &info)) exit(1);
-    case_a = backend_alloc(CASE_EXTENT * CASE_EXTENT * 2, "A", false);
-    case_b = backend_alloc(CASE_EXTENT * CASE_EXTENT * 2, "B", false);
-    case_d = backend_alloc(CASE_EXTENT * CASE_EXTENT * 2, "D", true);
-    case_workspace = backend_alloc(CASE_EXTENT * CASE_EXTENT * 4, "workspace", true);
-    prepare_memory();
-    expect_end(&cases[0], plain);
-    expect_end(&cases[1], spin);
+    open_trial(TRIAL_SMS, SCHEDULE_EARLY, 1);
+    expect_end(&trials[0], plain);
+    expect_end(&trials[1], spin);
     endless_turn_seconds = 30;
-    expect_end(&cases[2], soon);
+    expect_end(&trials[2], soon);
     endless_turn_seconds = 1;
     backend_close();
 }
@@ -189,7 +179,7 @@ static void expect_one(const char *kind,
     const struct contender contender = {.name = "smallest", .enqueue = enqueue};
     const struct gemm_problem problem = {.m = 1, .n = 1, .k = 1};
     struct backend_info info;
-    sim_configure(CASE_SMS, SCHEDULE_EARLY, 1);
+    sim_configure(TRIAL_SMS, SCHEDULE_EARLY, 1);
     if (backend_open(&(struct backend_options){.type = GEMM_FP16}, &info)) exit(1);
     const enum run_status status = backend_run(&contender, &problem, NULL);
     const char *said, *file;
@@ -201,7 +191,7 @@ static void expect_one(const char *kind,
 }
 
 int main(int argc, char **argv) {
-    const struct sim_case cases[] = {
+    const struct sim_trial trials[] = {
         /* A turn for each thread and barrier, and never more than three. */
         {.name = "many_barriers",
          .kernel = many_barriers,
@@ -236,7 +226,7 @@ int main(int argc, char **argv) {
     struct backend_setting *const limit = &backend_settings[backend_setting_count - 1];
     EXPECT(!strcmp(limit->option, "--step-limit"), "the last setting is %s", limit->option);
     limit->value = LIMIT;
-    run_cases(cases, (int)(sizeof cases / sizeof *cases), NULL, argc, argv);
+    run_trials(trials, (int)(sizeof trials / sizeof *trials), NULL, argc, argv);
     expect_ends();
     limit->value = 10 * LIMIT * THREADS;
     expect_one("global-bounds", enqueue_hazard);

@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 
 #include "hopper/thread.h"
-#include "tests/sim/sim_cases.h"
+#include "tests/sim/sim_trials.h"
 
 enum { THREADS = 64 };
 
@@ -24,28 +24,18 @@ KERNEL(THREADS, 1) wild_store(KERNEL_ARGS args) {
 }
 
 int main(void) {
-    const struct sim_case c = {
+    const struct sim_trial trial = {
         .name = "wild_store", .kernel = wild_store, .threads = THREADS, .cluster = 1};
-    const struct contender contender = {.name = c.name, .enqueue = enqueue_case};
-    const struct gemm_problem problem = {.m = CASE_EXTENT, .n = CASE_EXTENT, .k = CASE_EXTENT};
-    struct backend_info info;
     char path[] = "/tmp/sim_signals.XXXXXX", text[8192], place[160];
-    sim_configure(CASE_SMS, SCHEDULE_EARLY, 1);
-    if (backend_open(&(struct backend_options){.type = GEMM_FP16}, &info)) exit(1);
-    case_a = backend_alloc(CASE_EXTENT * CASE_EXTENT * 2, "A", false);
-    case_b = backend_alloc(CASE_EXTENT * CASE_EXTENT * 2, "B", false);
-    case_d = backend_alloc(CASE_EXTENT * CASE_EXTENT * 2, "D", true);
-    case_workspace = backend_alloc(CASE_EXTENT * CASE_EXTENT * 4, "workspace", true);
-    prepare_memory();
+    open_trial(TRIAL_SMS, SCHEDULE_EARLY, 1);
     const int file = mkstemp(path);
     if (file < 0) exit(1);
     unlink(path);
     const pid_t child = fork();
     if (child == 0) {
         dup2(file, STDERR_FILENO);
-        current_case = &c;
         backend_hold_reports();
-        backend_run(&contender, &problem, NULL);
+        run_once(&trial, NULL);
         _exit(0);
     }
     int status = 0;

@@ -5,12 +5,12 @@
 #include "hopper/element.h"
 #include "hopper/tma.h"
 #include "hopper/wgmma.h"
-#include "tests/sim/sim_cases.h"
+#include "tests/sim/sim_trials.h"
 
-enum { BOX_BYTES = CASE_BOX * 64 * 2, THREADS = 128, BUFFERS = 4 };
+enum { BOX_BYTES = TRIAL_BOX * 64 * 2, THREADS = 128, BUFFERS = 4 };
 
 struct smem {
-    element_t box[BUFFERS][CASE_BOX * 64];
+    element_t box[BUFFERS][TRIAL_BOX * 64];
     mbarrier_t full;
 };
 
@@ -54,17 +54,14 @@ KERNEL(THREADS, 1) loads(KERNEL_ARGS args) {
 }
 
 static double cycles_of(void (*kernel)(const struct gemm_args), int argument) {
-    const struct sim_case c = {.name = "timing",
-                               .kernel = kernel,
-                               .threads = THREADS,
-                               .cluster = 1,
-                               .smem_bytes = sizeof(struct smem),
-                               .argument = argument};
-    const struct contender contender = {.name = c.name, .enqueue = enqueue_case};
-    const struct gemm_problem problem = {.m = CASE_EXTENT, .n = CASE_EXTENT, .k = CASE_EXTENT};
+    const struct sim_trial trial = {.name = "timing",
+                                    .kernel = kernel,
+                                    .threads = THREADS,
+                                    .cluster = 1,
+                                    .smem_bytes = sizeof(struct smem),
+                                    .argument = argument};
     double cycles = -1;
-    current_case = &c;
-    const enum run_status status = backend_run(&contender, &problem, &cycles);
+    const enum run_status status = run_once(&trial, &cycles);
     EXPECT(status == RUN_OK && cycles > 0, "status %d, %g cycles", status, cycles);
     return cycles;
 }
@@ -78,16 +75,7 @@ static void test_chain(int n, void (*kernel)(const struct gemm_args), double mea
 }
 
 int main(void) {
-    const struct backend_options options = {.type = GEMM_FP16};
-    sim_configure(1, SCHEDULE_TIME, 1);
-    struct backend_info info;
-    if (backend_open(&options, &info)) return 1;
-    const size_t elements = CASE_EXTENT * CASE_EXTENT;
-    case_a = backend_alloc(elements * 2, "A", false);
-    case_b = backend_alloc(elements * 2, "B", false);
-    case_d = backend_alloc(elements * 2, "D", true);
-    case_workspace = backend_alloc(elements * sizeof(float), "workspace", true);
-    prepare_memory();
+    open_trial(1, SCHEDULE_TIME, 1);
     /* Small ones cost more than their work, n / 2. */
     test_chain(8, chain_8, 19);
     test_chain(64, chain_64, 33);

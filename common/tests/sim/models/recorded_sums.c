@@ -7,7 +7,7 @@
  * without gaps, the accumulator and the result, bits of fp32. The GPU multiplied whole tiles, and
  * recorded a hash of each tile's results. At commit 44aba7f build/sim/arithmetic reproduces these
  * hashes, all of them. The sums here are from these tiles: some that tell each departure, the
- * others from all families of cases and classes of random operands.
+ * others from all families of sums and classes of random operands.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -412,8 +412,8 @@ KERNEL(THREADS, 1) overwritten_no_release(KERNEL_ARGS args) { overwrite(&args, f
 static inline void clear_and_store(const struct gemm_args *args, bool meets) {
     float *const d = (float *)args->d + part() * FLOATS;
     for (int i = 0; i < 2; ++i) {
-        const int place = i ? THREADS - 1 - me() : me();
-        MARK OTHER st_global_b128(d + 4 * place, values(i, 0));
+        const int at = i ? THREADS - 1 - me() : me();
+        MARK OTHER st_global_b128(d + 4 * at, values(i, 0));
         if (meets) __syncthreads();
     }
 }

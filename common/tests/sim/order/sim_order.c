@@ -69,7 +69,7 @@ KERNEL(32, 1) neighbours(KERNEL_ARGS args) {
 
 /* What a store of so many bytes would do; no kernel of the book has one of fewer than four. */
 static void store_bytes(void *pointer, size_t bytes) {
-    const struct sim_shared_place at = sim_shared_at(pointer, bytes, bytes);
+    const struct sim_shared_pointer at = sim_shared_at(pointer, bytes, bytes);
     sim_shadow_generic(sim_thread(), at.cta, at.offset, bytes, SIM_WRITE);
     memset(at.host, me(), bytes);
 }

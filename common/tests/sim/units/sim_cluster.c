@@ -4,10 +4,10 @@
 #include "hopper/element.h"
 #include "hopper/registers.h"
 #include "hopper/tma.h"
-#include "tests/sim/sim_cases.h"
+#include "tests/sim/sim_trials.h"
 
 enum {
-    BOX_ELEMENTS = CASE_BOX * 64,
+    BOX_ELEMENTS = TRIAL_BOX * 64,
     BOX_BYTES = BOX_ELEMENTS * 2,
     THREADS = 64,
     CLUSTER = 2,
@@ -77,7 +77,7 @@ KERNEL(THREADS, 1) multicast(KERNEL_ARGS args) {
                     mbarrier_wait(&shared->empty, i % 2 ^ 1);
                 mbarrier_arrive_expect_tx(&shared->full, BOX_BYTES);
                 const unsigned mask = mistake == WRONG_RANK ? 6 : mistake == EMPTY_MASK ? 0 : 3;
-                tma_load_multicast(shared->box, &args.map_a, i % 4 * CASE_BOX, 0, &shared->full,
+                tma_load_multicast(shared->box, &args.map_a, i % 4 * TRIAL_BOX, 0, &shared->full,
                                    mask);
             } else {
                 mbarrier_wait(&shared->full, i % 2 ^ 1); /* one announcement a phase */
@@ -91,7 +91,7 @@ KERNEL(THREADS, 1) multicast(KERNEL_ARGS args) {
                 fence_proxy_async();
             } else {
                 bulk_wait_group(3); /* four rounds ago the store went to the same rows */
-                tma_store(&args.map_d, i % 4 * CASE_BOX, (int)cluster_rank() * 64, shared->box);
+                tma_store(&args.map_d, i % 4 * TRIAL_BOX, (int)cluster_rank() * 64, shared->box);
                 bulk_commit_group();
                 bulk_wait_group_read(0);
             }
@@ -124,10 +124,10 @@ KERNEL(THREADS, 1) arrives_at_the_dead(KERNEL_ARGS args) {
     }
 }
 
-static void arrive_and_wait(enum mistake mistake, struct b128 *place, struct b128 own) {
+static void arrive_and_wait(enum mistake mistake, struct b128 *own_box, struct b128 own) {
     if (mistake != ONLY_WAITS) cluster_arrive();
     if (mistake == ARRIVES_TWICE) cluster_arrive();
-    if (mistake == WRITES_AFTER_ARRIVAL) st_shared_b128(place, own);
+    if (mistake == WRITES_AFTER_ARRIVAL) st_shared_b128(own_box, own);
     cluster_wait();
 }
 
@@ -137,8 +137,8 @@ KERNEL(THREADS, 1) reads_the_peer(KERNEL_ARGS args) {
     const enum mistake mistake = (enum mistake)args.splits;
     const uint32_t rank = cluster_rank();
     const struct b128 own = {{rank, rank, rank, 100 + rank}};
-    struct b128 *const place = (struct b128 *)(void *)shared->box + threadIdx.x;
-    st_shared_b128(place, own);
+    struct b128 *const own_box = (struct b128 *)(void *)shared->box + threadIdx.x;
+    st_shared_b128(own_box, own);
     if (mistake == NO_FIRST_SYNC)
         __syncthreads();
     else if (mistake == RELAXED_FIRST)
@@ -146,15 +146,15 @@ KERNEL(THREADS, 1) reads_the_peer(KERNEL_ARGS args) {
     else if (mistake < HALVES)
         cluster_sync();
     else
-        arrive_and_wait(mistake, place, own);
+        arrive_and_wait(mistake, own_box, own);
     const uint32_t from = mistake == WRONG_RANK ? CLUSTER : CLUSTER - 1 - rank;
-    const struct b128 other = ld_shared_cluster_b128(place, from);
-    const struct b128 same = ld_shared_cluster_b128(place, rank);
+    const struct b128 other = ld_shared_cluster_b128(own_box, from);
+    const struct b128 same = ld_shared_cluster_b128(own_box, rank);
     if (threadIdx.x == 0) args.workspace[rank] = (float)(other.word[3] + 1000 * same.word[3]);
-    if (mistake == NOT_RELEASED) st_shared_b128(place, other);
+    if (mistake == NOT_RELEASED) st_shared_b128(own_box, other);
     if (mistake == NO_LAST_SYNC) return;
     cluster_arrive();
-    if (mistake == READS_AFTER_ARRIVAL) ld_shared_cluster_b128(place, from);
+    if (mistake == READS_AFTER_ARRIVAL) ld_shared_cluster_b128(own_box, from);
     if (mistake != ENDS_AFTER_ARRIVAL) cluster_wait();
 }
 
@@ -256,22 +256,22 @@ KERNEL(128, 1) one_warp_missing(KERNEL_ARGS args) {
 
 /* ---- */
 
-static void check(const struct sim_case *c) {
-    if (c->kernel == multicast && !is_generic((enum mistake)c->argument))
+static void check(const struct sim_trial *t) {
+    if (t->kernel == multicast && !is_generic((enum mistake)t->argument))
         for (int i = 0; i < 4 * BOX_ELEMENTS; ++i)
             for (int rank = 0; rank < CLUSTER; ++rank) {
                 const int row = i / 64, column = i % 64;
-                const uint16_t got = case_d[row * CASE_EXTENT + rank * 64 + column];
-                EXPECT(got == case_a[row * CASE_EXTENT + column], "%s: CTA %d (%d, %d): 0x%04x",
-                       c->name, rank, row, column, got);
+                const uint16_t got = trial_d[row * TRIAL_EXTENT + rank * 64 + column];
+                EXPECT(got == trial_a[row * TRIAL_EXTENT + column], "%s: CTA %d (%d, %d): 0x%04x",
+                       t->name, rank, row, column, got);
             }
-    if (c->kernel == reads_the_peer)
+    if (t->kernel == reads_the_peer)
         for (int rank = 0; rank < CLUSTER; ++rank)
-            EXPECT(case_workspace[rank] == 1000 * (100 + rank) + 100 + CLUSTER - 1 - rank,
-                   "CTA %d: %g", rank, case_workspace[rank]);
+            EXPECT(trial_workspace[rank] == 1000 * (100 + rank) + 100 + CLUSTER - 1 - rank,
+                   "CTA %d: %g", rank, trial_workspace[rank]);
 }
 
-#define CASE(kernel, ...)                                                                          \
+#define TRIAL(kernel, ...)                                                                         \
     {                                                                                              \
 #kernel, kernel, .threads = THREADS, .cluster = CLUSTER,                                   \
                          .smem_bytes = sizeof(struct smem), __VA_ARGS__                            \
@@ -283,58 +283,58 @@ static void check(const struct sim_case *c) {
     }
 
 int main(int argc, char **argv) {
-    static const struct sim_case cases[] = {
-        CASE(multicast),
-        CASE(multicast, .argument = NO_INIT_FENCE, .hazard = "missing-fence-mbarrier-init"),
-        CASE(multicast, .argument = NO_FIRST_SYNC,
-             .hazard = "mbarrier-init-order|mbarrier-uninitialized|missing-fence-mbarrier-init"),
-        CASE(multicast, .argument = NO_LAST_SYNC,
-             .hazard = "exit-before-remote-arrival|cta-exited"),
-        CASE(multicast, .argument = LAST_PHASE_AWAITED),
-        CASE(multicast, .argument = NOT_RELEASED,
-             .hazard = "overwritten-while-read|overwritten-in-flight"),
-        CASE(multicast, .argument = GENERIC_RELEASE, .hazard = "overwritten-while-read",
-             .text = "arrive by mbarrier_arrive_remote_release() and wait by"),
-        CASE(multicast, .argument = ACQUIRE_OF_CLUSTER, .hazard = "overwritten-while-read",
-             .text = "has the scope of the CTA"),
-        CASE(multicast, .argument = RELEASE_OF_CLUSTER, .hazard = "overwritten-while-read",
-             .text = "wait by mbarrier_wait_cluster()"),
-        CASE(multicast, .argument = SCOPE_OF_CLUSTER),
-        CASE(multicast, .argument = WRONG_RANK, .hazard = "bad-rank"),
-        CASE(multicast, .argument = EMPTY_MASK, .hazard = "cta-mask"),
-        CASE(multicast, .argument = RELAXED_FIRST),
-        CASE(multicast, .argument = RELAXED_FIRST_NO_FENCE,
-             .hazard = "missing-fence-mbarrier-init|mbarrier-init-order"),
-        CASE(multicast, .argument = RELAXED_LAST, .hazard = "exit-before-remote-arrival"),
-        CASE(arrives_at_the_dead, .hazard = "cta-exited",
-             .schedules = 1 << SCHEDULE_LATE | 1 << SCHEDULE_TIME),
-        CASE(arrives_at_the_dead, .hazard = "cta-exited|exit-before-remote-arrival"),
-        CASE(reads_the_peer),
-        CASE(reads_the_peer, .argument = NO_FIRST_SYNC,
-             .hazard = "data-race|overwritten-while-read|exit-before-remote-read"),
-        CASE(reads_the_peer, .argument = RELAXED_FIRST, .hazard = "data-race",
-             .text = "but it is relaxed and orders"),
-        CASE(reads_the_peer, .argument = NO_LAST_SYNC,
-             .hazard = "exit-before-remote-read|cta-exited",
-             .text = "end the kernel with a cluster_sync()"),
-        CASE(reads_the_peer, .argument = NOT_RELEASED,
-             .hazard = "data-race|overwritten-while-read"),
-        CASE(reads_the_peer, .argument = WRONG_RANK, .hazard = "bad-rank"),
-        CASE(reads_the_peer, .argument = HALVES),
-        CASE(reads_the_peer, .argument = READS_AFTER_ARRIVAL,
-             .hazard = "exit-before-remote-read|cta-exited",
-             .text = "arrival has to come after this"),
-        CASE(reads_the_peer, .argument = WRITES_AFTER_ARRIVAL, .hazard = "data-race"),
-        CASE(reads_the_peer, .argument = ENDS_AFTER_ARRIVAL,
-             .hazard = "exit-before-remote-read|cta-exited"),
-        CASE(reads_the_peer, .argument = ARRIVES_TWICE, .hazard = "cluster-barrier",
-             .text = "arrives at the cluster's barrier again"),
-        CASE(reads_the_peer, .argument = ONLY_WAITS, .hazard = "cluster-barrier",
-             .text = "waits at the cluster's barrier without an arrival"),
-        CASE(others_have_ended),
-        CASE(some_arrive_and_end),
-        CASE(one_does_not_come, .hazard = "deadlock",
-             .text = "cluster_sync: 64 of the cluster's 128 threads"),
+    static const struct sim_trial trials[] = {
+        TRIAL(multicast),
+        TRIAL(multicast, .argument = NO_INIT_FENCE, .hazard = "missing-fence-mbarrier-init"),
+        TRIAL(multicast, .argument = NO_FIRST_SYNC,
+              .hazard = "mbarrier-init-order|mbarrier-uninitialized|missing-fence-mbarrier-init"),
+        TRIAL(multicast, .argument = NO_LAST_SYNC,
+              .hazard = "exit-before-remote-arrival|cta-exited"),
+        TRIAL(multicast, .argument = LAST_PHASE_AWAITED),
+        TRIAL(multicast, .argument = NOT_RELEASED,
+              .hazard = "overwritten-while-read|overwritten-in-flight"),
+        TRIAL(multicast, .argument = GENERIC_RELEASE, .hazard = "overwritten-while-read",
+              .text = "arrive by mbarrier_arrive_remote_release() and wait by"),
+        TRIAL(multicast, .argument = ACQUIRE_OF_CLUSTER, .hazard = "overwritten-while-read",
+              .text = "has the scope of the CTA"),
+        TRIAL(multicast, .argument = RELEASE_OF_CLUSTER, .hazard = "overwritten-while-read",
+              .text = "wait by mbarrier_wait_cluster()"),
+        TRIAL(multicast, .argument = SCOPE_OF_CLUSTER),
+        TRIAL(multicast, .argument = WRONG_RANK, .hazard = "bad-rank"),
+        TRIAL(multicast, .argument = EMPTY_MASK, .hazard = "cta-mask"),
+        TRIAL(multicast, .argument = RELAXED_FIRST),
+        TRIAL(multicast, .argument = RELAXED_FIRST_NO_FENCE,
+              .hazard = "missing-fence-mbarrier-init|mbarrier-init-order"),
+        TRIAL(multicast, .argument = RELAXED_LAST, .hazard = "exit-before-remote-arrival"),
+        TRIAL(arrives_at_the_dead, .hazard = "cta-exited",
+              .schedules = 1 << SCHEDULE_LATE | 1 << SCHEDULE_TIME),
+        TRIAL(arrives_at_the_dead, .hazard = "cta-exited|exit-before-remote-arrival"),
+        TRIAL(reads_the_peer),
+        TRIAL(reads_the_peer, .argument = NO_FIRST_SYNC,
+              .hazard = "data-race|overwritten-while-read|exit-before-remote-read"),
+        TRIAL(reads_the_peer, .argument = RELAXED_FIRST, .hazard = "data-race",
+              .text = "but it is relaxed and orders"),
+        TRIAL(reads_the_peer, .argument = NO_LAST_SYNC,
+              .hazard = "exit-before-remote-read|cta-exited",
+              .text = "end the kernel with a cluster_sync()"),
+        TRIAL(reads_the_peer, .argument = NOT_RELEASED,
+              .hazard = "data-race|overwritten-while-read"),
+        TRIAL(reads_the_peer, .argument = WRONG_RANK, .hazard = "bad-rank"),
+        TRIAL(reads_the_peer, .argument = HALVES),
+        TRIAL(reads_the_peer, .argument = READS_AFTER_ARRIVAL,
+              .hazard = "exit-before-remote-read|cta-exited",
+              .text = "arrival has to come after this"),
+        TRIAL(reads_the_peer, .argument = WRITES_AFTER_ARRIVAL, .hazard = "data-race"),
+        TRIAL(reads_the_peer, .argument = ENDS_AFTER_ARRIVAL,
+              .hazard = "exit-before-remote-read|cta-exited"),
+        TRIAL(reads_the_peer, .argument = ARRIVES_TWICE, .hazard = "cluster-barrier",
+              .text = "arrives at the cluster's barrier again"),
+        TRIAL(reads_the_peer, .argument = ONLY_WAITS, .hazard = "cluster-barrier",
+              .text = "waits at the cluster's barrier without an arrival"),
+        TRIAL(others_have_ended),
+        TRIAL(some_arrive_and_end),
+        TRIAL(one_does_not_come, .hazard = "deadlock",
+              .text = "cluster_sync: 64 of the cluster's 128 threads"),
         REGISTERS(registers, .argument = 232),
         REGISTERS(registers, .argument = 240, .hazard = "deadlock",
                   .text = "register budgets exceed the pool"),
@@ -354,6 +354,6 @@ int main(int argc, char **argv) {
         {"one_warp_missing", one_warp_missing, .hazard = "deadlock|diverged-warpgroup",
          .text = "warp 0", .threads = 128, .cluster = 1, .smem_bytes = sizeof(struct smem)},
     };
-    run_cases(cases, sizeof cases / sizeof *cases, check, argc, argv);
+    run_trials(trials, sizeof trials / sizeof *trials, check, argc, argv);
     return expect_result();
 }

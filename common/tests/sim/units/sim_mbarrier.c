@@ -3,9 +3,9 @@
 #include "hopper/element.h"
 #include "hopper/mma.h"
 #include "hopper/tma.h"
-#include "tests/sim/sim_cases.h"
+#include "tests/sim/sim_trials.h"
 
-enum { BOX_ELEMENTS = CASE_BOX * 64, BOX_BYTES = BOX_ELEMENTS * 2, THREADS = 64 };
+enum { BOX_ELEMENTS = TRIAL_BOX * 64, BOX_BYTES = BOX_ELEMENTS * 2, THREADS = 64 };
 
 struct smem {
     element_t box[2][BOX_ELEMENTS];
@@ -35,7 +35,7 @@ static void read_box(struct smem *shared, int buffer) {
 
 /* ---- right ---- */
 
-enum { ABOVE = CASE_BOX / 2, BEFORE = 8 };
+enum { ABOVE = TRIAL_BOX / 2, BEFORE = 8 };
 
 /* Every box of A, also those that lie partly outside, goes to D, so much further down and to the
  * right. */
@@ -43,7 +43,7 @@ KERNEL(THREADS, 1) copy_boxes(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     begin(shared, 1, 1);
     uint32_t phase = 0;
-    for (int row = -ABOVE; row < args.m; row += CASE_BOX)
+    for (int row = -ABOVE; row < args.m; row += TRIAL_BOX)
         for (int column = -BEFORE; column < args.n; column += 64) {
             if (threadIdx.x == 0) {
                 load(shared, &args, 0, row, column);
@@ -119,7 +119,7 @@ KERNEL(THREADS, 1) reduce_fp32(KERNEL_ARGS args) {
     __syncthreads();
     if (threadIdx.x == 0) {
         for (int i = 0; i < 2; ++i) {
-            tma_reduce_add(&args.map_d, CASE_EXTENT - 3, CASE_EXTENT - 28, shared->box[0]);
+            tma_reduce_add(&args.map_d, TRIAL_EXTENT - 3, TRIAL_EXTENT - 28, shared->box[0]);
             bulk_commit_group();
         }
         bulk_wait_group(0);
@@ -503,50 +503,50 @@ KERNEL(THREADS, 1) box_beyond_shared_memory(KERNEL_ARGS args) {
 /* Twice a number from -2 to 2, as fp16. */
 static uint16_t doubled(uint16_t bits) { return bits ? (uint16_t)(bits + 0x400) : 0; }
 
-static void check(const struct sim_case *c) {
-    if (c->kernel == reduce)
-        for (int i = 0; i < CASE_BOX * 64; ++i) {
-            const int at = i / 64 * CASE_EXTENT + i % 64;
-            EXPECT(case_d[at] == doubled(case_a[at]),
-                   "%s: element (%d, %d): 0x%04x, expected 0x%04x", c->name, i / 64, i % 64,
-                   case_d[at], doubled(case_a[at]));
+static void check(const struct sim_trial *t) {
+    if (t->kernel == reduce)
+        for (int i = 0; i < TRIAL_BOX * 64; ++i) {
+            const int at = i / 64 * TRIAL_EXTENT + i % 64;
+            EXPECT(trial_d[at] == doubled(trial_a[at]),
+                   "%s: element (%d, %d): 0x%04x, expected 0x%04x", t->name, i / 64, i % 64,
+                   trial_d[at], doubled(trial_a[at]));
         }
-    if (c->kernel == reduce_fp32)
-        for (int i = 0; i < CASE_EXTENT * CASE_EXTENT; ++i) {
-            const int row = i / CASE_EXTENT - (CASE_EXTENT - 3);
-            const int column = i % CASE_EXTENT - (CASE_EXTENT - 28);
+    if (t->kernel == reduce_fp32)
+        for (int i = 0; i < TRIAL_EXTENT * TRIAL_EXTENT; ++i) {
+            const int row = i / TRIAL_EXTENT - (TRIAL_EXTENT - 3);
+            const int column = i % TRIAL_EXTENT - (TRIAL_EXTENT - 28);
             const float expected = row >= 0 && column >= 0 ? (float)(2 * (row * 32 + column)) : 0;
-            EXPECT(case_workspace[i] == expected, "%s: (%d, %d): %g, expected %g", c->name, row,
-                   column, case_workspace[i], expected);
+            EXPECT(trial_workspace[i] == expected, "%s: (%d, %d): %g, expected %g", t->name, row,
+                   column, trial_workspace[i], expected);
         }
-    if (c->kernel == copy_boxes)
-        for (int i = 0; i < CASE_EXTENT * CASE_EXTENT; ++i) {
-            const int row = i / CASE_EXTENT - ABOVE, column = i % CASE_EXTENT - BEFORE;
+    if (t->kernel == copy_boxes)
+        for (int i = 0; i < TRIAL_EXTENT * TRIAL_EXTENT; ++i) {
+            const int row = i / TRIAL_EXTENT - ABOVE, column = i % TRIAL_EXTENT - BEFORE;
             const uint16_t expected =
-                row >= 0 && column >= 0 ? case_a[row * CASE_EXTENT + column] : 0;
-            EXPECT(case_d[i] == expected, "%s: element (%d, %d): 0x%04x, expected 0x%04x", c->name,
-                   row, column, case_d[i], expected);
+                row >= 0 && column >= 0 ? trial_a[row * TRIAL_EXTENT + column] : 0;
+            EXPECT(trial_d[i] == expected, "%s: element (%d, %d): 0x%04x, expected 0x%04x", t->name,
+                   row, column, trial_d[i], expected);
         }
 }
 
-#define CASE(kernel, ...)                                                                          \
+#define TRIAL(kernel, ...)                                                                         \
     {                                                                                              \
 #kernel, kernel, .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),      \
                          __VA_ARGS__                                                               \
     }
-#define WRONG(kernel, kind, ...) CASE(kernel, .hazard = kind, __VA_ARGS__)
+#define WRONG(kernel, kind, ...) TRIAL(kernel, .hazard = kind, __VA_ARGS__)
 
 int main(int argc, char **argv) {
-    static const struct sim_case cases[] = {
-        CASE(copy_boxes),
-        CASE(bytes_before_announcement),
-        CASE(ring),
-        CASE(reduce),
-        CASE(reduce_fp32, .fp32 = true),
+    static const struct sim_trial trials[] = {
+        TRIAL(copy_boxes),
+        TRIAL(bytes_before_announcement),
+        TRIAL(ring),
+        TRIAL(reduce),
+        TRIAL(reduce_fp32, .fp32 = true),
         WRONG(never_initialized, "mbarrier-uninitialized"),
         WRONG(overwritten_barrier, "mbarrier-uninitialized"),
-        CASE(signalled, .argument = INIT_FENCE),
-        CASE(signalled, .argument = PROXY_FENCE),
+        TRIAL(signalled, .argument = INIT_FENCE),
+        TRIAL(signalled, .argument = PROXY_FENCE),
         WRONG(signalled, "missing-fence-mbarrier-init", .argument = NO_FENCE),
         WRONG(signalled, "missing-fence-mbarrier-init", .argument = FENCE_BEFORE),
         WRONG(signalled, "missing-fence-mbarrier-init", .argument = FENCE_BY_ANOTHER),
@@ -581,9 +581,9 @@ int main(int argc, char **argv) {
         WRONG(copied_map, "tensor-map-copy", .argument = 3),
         WRONG(box_off_the_chunks, "tma-coordinate", .argument = 0),
         WRONG(box_off_the_chunks, "tma-coordinate", .argument = 1),
-        CASE(box_off_the_chunks, .argument = 2),
-        CASE(box_off_the_chunks, .argument = 3),
-        CASE(box_off_the_chunks, .argument = 4),
+        TRIAL(box_off_the_chunks, .argument = 2),
+        TRIAL(box_off_the_chunks, .argument = 3),
+        TRIAL(box_off_the_chunks, .argument = 4),
         WRONG(box_off_the_chunks, "tma-coordinate", .argument = 5),
         WRONG(box_off_the_chunks, "tma-coordinate", .argument = 6),
         WRONG(misaligned_box, "misaligned-swizzle"),
@@ -597,13 +597,13 @@ int main(int argc, char **argv) {
         WRONG(ends_during_store, "uncommitted-store", .argument = 1),
         WRONG(ends_during_store, "unwaited-store", .argument = 2),
         WRONG(refill_after_ldmatrix, "missing-proxy-fence-after-read"),
-        CASE(refill_after_ldmatrix, .argument = 1),
+        TRIAL(refill_after_ldmatrix, .argument = 1),
         WRONG(refill_too_early, "overwritten-while-read|read-before-landed"),
         WRONG(load_over_load, "overwritten-in-flight"),
         WRONG(load_over_load_of_a_phase, "overwritten-in-flight"),
         WRONG(store_to_input, "global-read-only"),
         WRONG(box_beyond_shared_memory, "shared-bounds"),
     };
-    run_cases(cases, sizeof cases / sizeof *cases, check, argc, argv);
+    run_trials(trials, sizeof trials / sizeof *trials, check, argc, argv);
     return expect_result();
 }

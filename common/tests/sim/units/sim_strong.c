@@ -17,19 +17,19 @@ struct smem {
 
 static int me(void) { return (int)threadIdx.x; }
 
-static struct strong_access as(enum sim_semantics semantics, struct sim_shared_place *place,
+static struct strong_access as(enum sim_semantics semantics, struct sim_shared_pointer *pointer,
                                uint32_t *word) {
-    *place = sim_shared_at(word, sizeof *word, sizeof *word);
-    return (struct strong_access){sizeof *word, semantics, SIM_SCOPE_CTA, place};
+    *pointer = sim_shared_at(word, sizeof *word, sizeof *word);
+    return (struct strong_access){sizeof *word, semantics, SIM_SCOPE_CTA, pointer};
 }
 
 /* Thread 0 passes a word to thread 32. */
 #define PASS(name, release, acquire)                                                               \
     KERNEL(64, 1) name(KERNEL_ARGS args) {                                                         \
         SHARED_MEMORY(struct smem);                                                                \
-        struct sim_shared_place place;                                                             \
-        const struct strong_access writes = as(release, &place, &shared->flag),                    \
-                                   reads = as(acquire, &place, &shared->flag);                     \
+        struct sim_shared_pointer pointer;                                                         \
+        const struct strong_access writes = as(release, &pointer, &shared->flag),                  \
+                                   reads = as(acquire, &pointer, &shared->flag);                   \
         const uint32_t one = 1;                                                                    \
         uint32_t seen = 0;                                                                         \
         (void)args;                                                                                \
@@ -59,8 +59,8 @@ static void add(const void *before, void *after, const void *object) {
 #define ADD(name, barrier)                                                                         \
     KERNEL(64, 1) name(KERNEL_ARGS args) {                                                         \
         SHARED_MEMORY(struct smem);                                                                \
-        struct sim_shared_place place;                                                             \
-        const struct strong_access relaxed = as(SIM_RELAXED, &place, &shared->sum);                \
+        struct sim_shared_pointer pointer;                                                         \
+        const struct strong_access relaxed = as(SIM_RELAXED, &pointer, &shared->sum);              \
         const uint32_t term = (uint32_t)me();                                                      \
         uint32_t before;                                                                           \
         if (me() == 0) st_shared_b32(&shared->sum, 0);                                             \
@@ -79,8 +79,8 @@ ADD(summed_too_early, )
         const uint32_t value = 5;                                                                  \
         cluster_sync();                                                                            \
         if (me() == 0) {                                                                           \
-            const struct sim_shared_place own = sim_shared_at(&shared->data, 4, 4),                \
-                                          other = sim_shared_map(own, cluster_rank() ^ 1);         \
+            const struct sim_shared_pointer own = sim_shared_at(&shared->data, 4, 4),              \
+                                            other = sim_shared_map(own, cluster_rank() ^ 1);       \
             memcpy(SIM(sim_access_cluster(other, 4, SIM_WRITE)), &value, sizeof value);            \
         }                                                                                          \
         middle;                                                                                    \
@@ -92,7 +92,7 @@ SEND(sent_too_late, , cluster_sync())
 KERNEL(32, 1) sent_to_the_dead(KERNEL_ARGS args) {
     SHARED_MEMORY(struct smem);
     (void)args;
-    const struct sim_shared_place own = sim_shared_at(&shared->data, 4, 4);
+    const struct sim_shared_pointer own = sim_shared_at(&shared->data, 4, 4);
     if (me() == 0)
         memset(SIM(sim_access_cluster(sim_shared_map(own, cluster_rank() ^ 1), 4, SIM_WRITE)), 0,
                4);

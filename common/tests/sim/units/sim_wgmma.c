@@ -7,7 +7,7 @@
 #include "hopper/wgmma.h"
 #include "sim/models/element_values.h"
 #include "sim/models/tensor_core.h"
-#include "tests/sim/sim_cases.h"
+#include "tests/sim/sim_trials.h"
 
 enum { K = 64, ROWS = 64, MAX_N = 256, THREADS = 128, MN_MAJOR = 4 };
 
@@ -26,7 +26,7 @@ struct layout {
 static uint32_t width_of(struct layout l) { return l.swizzle ? 16u << l.swizzle : 16; }
 
 /* Byte offset of element (mn, k). */
-static uint32_t place(struct layout l, uint32_t mn, uint32_t k) {
+static uint32_t offset_of(struct layout l, uint32_t mn, uint32_t k) {
     const uint32_t width = width_of(l), elements = width / 2, chunks = width / 16;
     uint32_t offset;
     if (!l.swizzle) {
@@ -68,7 +68,7 @@ static void fill(struct layout l, element_t *tile, const element_t *matrix, int6
         }
         const element_t low = ld_global_element(&matrix[mn[0] * ld + k[0]]);
         const element_t high = ld_global_element(&matrix[mn[1] * ld + k[1]]);
-        st_shared_b32((uint32_t *)(void *)((char *)tile + place(l, mn[0], k[0])),
+        st_shared_b32((uint32_t *)(void *)((char *)tile + offset_of(l, mn[0], k[0])),
                       (uint32_t)high.bits << 16 | low.bits);
     }
 }
@@ -129,7 +129,7 @@ static void fill_e4m3(struct layout l, element_t *tile, const element_t *matrix,
         for (int j = 0; j < 4; ++j)
             value[j] = element_to_float(ld_global_element(&matrix[mn * ld + 2 * k + j]));
         const uint32_t low = pack_e4m3(value[0], value[1]);
-        st_shared_b32((uint32_t *)(void *)((char *)tile + place(l, mn, k)),
+        st_shared_b32((uint32_t *)(void *)((char *)tile + offset_of(l, mn, k)),
                       low | (uint32_t)pack_e4m3(value[2], value[3]) << 16);
     }
 }
@@ -367,7 +367,7 @@ KERNEL(THREADS, 1) mistaken(KERNEL_ARGS args) {
 /* ---- */
 
 static float value_of(const uint16_t *matrix, int row, int k) {
-    return element_value(matrix[row * CASE_EXTENT + k], false);
+    return element_value(matrix[row * TRIAL_EXTENT + k], false);
 }
 
 static int wrong_elements(int n, int first_column, int depth, const char *name) {
@@ -376,45 +376,45 @@ static int wrong_elements(int n, int first_column, int depth, const char *name) 
         for (int column = 0; column < n; ++column) {
             float sum = 0;
             for (int k = 0; k < depth; ++k)
-                sum += value_of(case_a, row, k) * value_of(case_b, column, k);
+                sum += value_of(trial_a, row, k) * value_of(trial_b, column, k);
             const float got =
-                element_value(case_d[row * CASE_EXTENT + first_column + column], false);
+                element_value(trial_d[row * TRIAL_EXTENT + first_column + column], false);
             if (!(got == sum) && !wrong++ && name)
                 fprintf(stderr, "%s: (%d, %d): %g, expected %g\n", name, row, column, got, sum);
         }
     return wrong;
 }
 
-static void check(const struct sim_case *c) {
-    if (c->kernel == mistaken) {
+static void check(const struct sim_trial *t) {
+    if (t->kernel == mistaken) {
         EXPECT(wrong_elements(16, 0, 16, NULL) > 100,
-               "%s %d: a wrong descriptor gave the right result", c->name, c->argument);
+               "%s %d: a wrong descriptor gave the right result", t->name, t->argument);
         return;
     }
-    if (c->kernel == groups) {
-        EXPECT(!wrong_elements(16, 0, K, c->name), "first array");
-        EXPECT(!wrong_elements(16, 16, 32, c->name), "first array, half way");
-        EXPECT(!wrong_elements(16, 32, K, c->name), "second array");
+    if (t->kernel == groups) {
+        EXPECT(!wrong_elements(16, 0, K, t->name), "first array");
+        EXPECT(!wrong_elements(16, 16, 32, t->name), "first array, half way");
+        EXPECT(!wrong_elements(16, 32, K, t->name), "second array");
         return;
     }
-    const int n = atoi(strrchr(c->name, '_') + 1);
-    const bool e4m3 = !strncmp(c->name, "e4m3", 4);
-    EXPECT(!wrong_elements(n, 0, e4m3 ? 2 * K : K, c->name), "layout %d", c->argument);
+    const int n = atoi(strrchr(t->name, '_') + 1);
+    const bool e4m3 = !strncmp(t->name, "e4m3", 4);
+    EXPECT(!wrong_elements(n, 0, e4m3 ? 2 * K : K, t->name), "layout %d", t->argument);
 }
 
-#define CASE(kernel, ...)                                                                          \
+#define TRIAL(kernel, ...)                                                                         \
     {                                                                                              \
 #kernel, kernel, .threads = THREADS, .cluster = 1, .smem_bytes = sizeof(struct smem),      \
                          __VA_ARGS__                                                               \
     }
 #define K_MAJOR(kernel)                                                                            \
-    CASE(kernel, .argument = SWIZZLE_NONE), CASE(kernel, .argument = SWIZZLE_32B),                 \
-        CASE(kernel, .argument = SWIZZLE_64B), CASE(kernel, .argument = SWIZZLE_128B)
+    TRIAL(kernel, .argument = SWIZZLE_NONE), TRIAL(kernel, .argument = SWIZZLE_32B),               \
+        TRIAL(kernel, .argument = SWIZZLE_64B), TRIAL(kernel, .argument = SWIZZLE_128B)
 #define LAYOUTS(kernel)                                                                            \
-    K_MAJOR(kernel), CASE(kernel, .argument = SWIZZLE_NONE | MN_MAJOR),                            \
-        CASE(kernel, .argument = SWIZZLE_32B | MN_MAJOR),                                          \
-        CASE(kernel, .argument = SWIZZLE_64B | MN_MAJOR),                                          \
-        CASE(kernel, .argument = SWIZZLE_128B | MN_MAJOR)
+    K_MAJOR(kernel), TRIAL(kernel, .argument = SWIZZLE_NONE | MN_MAJOR),                           \
+        TRIAL(kernel, .argument = SWIZZLE_32B | MN_MAJOR),                                         \
+        TRIAL(kernel, .argument = SWIZZLE_64B | MN_MAJOR),                                         \
+        TRIAL(kernel, .argument = SWIZZLE_128B | MN_MAJOR)
 #define WRONG(mistake, kind, ...)                                                                  \
     {                                                                                              \
 #mistake, mistaken, .hazard = kind, .threads = THREADS, .cluster = 1,                      \
@@ -422,7 +422,7 @@ static void check(const struct sim_case *c) {
     }
 
 int main(int argc, char **argv) {
-    static const struct sim_case cases[] = {
+    static const struct sim_trial trials[] = {
         LAYOUTS(ss_8),
         LAYOUTS(ss_24),
         LAYOUTS(ss_64),
@@ -433,11 +433,11 @@ int main(int argc, char **argv) {
         K_MAJOR(e4m3_64),
         K_MAJOR(e4m3_136),
         K_MAJOR(e4m3_256),
-        CASE(rs_128),
-        CASE(promoted_64),
-        CASE(promoted_columns_64),
-        CASE(groups),
-        CASE(one_thread_releases_8, .hazard = "overwritten-while-read"),
+        TRIAL(rs_128),
+        TRIAL(promoted_64),
+        TRIAL(promoted_columns_64),
+        TRIAL(groups),
+        TRIAL(one_thread_releases_8, .hazard = "overwritten-while-read"),
         WRONG(NOT_WAITED, "accumulator-in-use"),
         WRONG(PROMOTED_UNWAITED, "accumulator-in-use"),
         WRONG(COLUMNS_UNWAITED, "accumulator-in-use"),
@@ -461,6 +461,6 @@ int main(int argc, char **argv) {
         WRONG(WRONG_STRIDE, NULL),
         WRONG(WRONG_SWIZZLE, NULL),
     };
-    run_cases(cases, sizeof cases / sizeof *cases, check, argc, argv);
+    run_trials(trials, sizeof trials / sizeof *trials, check, argc, argv);
     return expect_result();
 }

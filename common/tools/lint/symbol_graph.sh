@@ -1,7 +1,7 @@
 #!/bin/sh
 # symbol_graph.sh OBJECTS: which folder of the simulator calls or reads which, one arrow a line, with
 # the names it uses there. OBJECTS is a file with the paths of its object files, one a line:
-# BUILD/common/tests/house/sim_objects.txt.
+# BUILD/common/tests/lint/sim_objects.txt.
 set -eu
 while read -r object; do
     source=${object##*hopper_sim.dir/}

@@ -1,6 +1,6 @@
 #!/bin/sh
-# cases.sh HOPPER_CHECK WORK: instructions of threads together, each in a kernel that stops itself
-# (trap) where a value is wrong. Most have a twin that breaks one rule.
+# threads.sh HOPPER_CHECK WORK: instructions of threads together, each in a kernel that stops itself
+# (trap) where a value is wrong. Most have a break, which violates one rule.
 check=$1 work=$2
 . "$(dirname "$0")/kernels.sh"
 

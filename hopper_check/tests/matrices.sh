@@ -1,5 +1,5 @@
 #!/bin/sh
-# cases_matrices.sh HOPPER_CHECK WORK: instructions on matrices, as cases.sh has the others.
+# matrices.sh HOPPER_CHECK WORK: instructions on matrices, as threads.sh has the others.
 check=$1 work=$2
 . "$(dirname "$0")/kernels.sh"
 

@@ -5,8 +5,8 @@
 # common/ itself, "chapters" the folders of part one, "beyond" those of part two, "beyond/kinds" the
 # kind.c there, and "beyond/rivals" the rivals.cu, rivals_*.cu and rivals.c.
 #
-#   common/tools/house/include_graph.sh            this checkout's
-#   common/tools/house/include_graph.sh | awk '{print $1, $3}' | tsort     in order, or the cycle
+#   common/tools/lint/include_graph.sh            this checkout's
+#   common/tools/lint/include_graph.sh | awk '{print $1, $3}' | tsort     in order, or the cycle
 #
 # A name is the file beside the including one, below common/ or its own house; otherwise, as
 # with the include directories of a CMake target, the file of that name wherever it lies.

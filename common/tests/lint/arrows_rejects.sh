@@ -20,7 +20,7 @@ cp -r "$folder/common" "$work/one/common"
 for house in beyond library; do
     [ ! -d "$folder/$house" ] || cp -r "$folder/$house" "$work/one"
 done
-echo '#include "sim/core/run.h"' >>"$work/one/common/harness/options.h"
+echo '#include "sim/core/state.h"' >>"$work/one/common/harness/options.h"
 expect 'include: harness -> sim/core is against arrows.txt: common/harness/options.h:' \
     "$work/one" "$objects" "$here/arrows.sh"
 echo '#include "harness/verify.h"' >"$work/one/01_naive/kernel.cu"

@@ -1,14 +1,14 @@
 /*
- * run.h: the run: its schedule and its state, blocking and waking threads, and what time it is.
+ * state.h: the simulation: its schedule and state, blocking and waking threads, what time it is.
  */
-#ifndef SIM_CORE_RUN_H
-#define SIM_CORE_RUN_H
+#ifndef SIM_CORE_STATE_H
+#define SIM_CORE_STATE_H
 
 #include "gemm.h"
 #include "sim/core/simulation.h"
 #include "sim/core/threads.h"
 
-struct sim_run {
+struct sim_state {
     enum sim_schedule schedule;
     enum gemm_machine machine; /* that the kernel is for */
     bool tensor_memory;        /* it has some */
@@ -33,7 +33,7 @@ struct sim_run {
     uint64_t progress;      /* changes of state that a spinning thread may be waiting for */
     unsigned hazards;       /* found since the run began */
 };
-extern struct sim_run sim;
+extern struct sim_state sim;
 
 /* What the parameter of grid `grid` of the launches begins with, [launches][devices]. */
 const struct gemm_args *sim_args_of(int grid);
