@@ -22,6 +22,7 @@
 #include "sim/core/host_memory.h"
 #include "sim/core/run.h"
 #include "sim/order/clock.h"
+#include "sim/order/exchange.h"
 #include "sim/order/launch_order.h"
 #include "sim/order/sequential_fences.h"
 #include "sim/order/known_clocks.h"
@@ -221,6 +222,9 @@ static void touch_cell(struct sim_thread *thread, struct global_record *now, uin
         if (then->equal) continue;
         if (together) doubt_in_next_report(DOUBT_ONE_INSTRUCTION);
         if (equal) doubt_in_next_report(DOUBT_EQUAL_VALUES);
+        if (!global_is_async(now->how) &&
+            exchange_knows(thread, then->cluster, then->slot, then->epoch))
+            doubt_in_next_report(DOUBT_EXCHANGE);
         const bool twice =
             then->write && one_writer && !same_thread(now, then) && same_launch(now, then);
         global_accuse(thread, now, then, where, twice);
