@@ -10,6 +10,7 @@
 #include "hopper/atomics.h"
 #include "hopper/cluster.h"
 #include "hopper/mbarrier.h"
+#include "hopper/registers.h"
 #include "sim/core/doubt.h"
 #include "sim/settings.h"
 #include "tests/support/capture.h"
@@ -238,6 +239,20 @@ KERNEL(64, 1) exchanged_behind_a_load(KERNEL_ARGS args) {
     if (me() % 32 == 5) (void)ld_global_b32(word);
     (void)__shfl_sync(~0u, me(), 0);
     if (me() % 32 == 0) st_global_b32(word, 1);
+}
+
+/* ---- setmaxnreg, and how many registers there were ---- */
+
+KERNEL(256, 1) raises_to_fewer(KERNEL_ARGS args) {
+    (void)args;
+    setmaxnreg_inc(240);
+}
+
+KERNEL(256, 1) raises_to_fewer_than_kept(KERNEL_ARGS args) {
+    (void)args;
+    setmaxnreg_dec(128);
+    named_barrier_sync(1 + me() / 128, 128);
+    setmaxnreg_inc(40);
 }
 
 KERNEL(64, 1) both_warps_write(KERNEL_ARGS args) {
@@ -540,6 +555,8 @@ int main(void) {
     beyond_doubt(LAUNCH(reads_all_it_scanned, 64, 1), "uninitialized-shared");
     beyond_doubt(LAUNCH(reads_anothers_word, 64, 1), "uninitialized-shared");
     in_doubt(LAUNCH(all_lanes_write, 64, 1), "data-race", DOUBT_ONE_INSTRUCTION);
+    in_doubt(LAUNCH(raises_to_fewer, 256, 1), "register-count", DOUBT_ENTRY_REGISTERS);
+    beyond_doubt(LAUNCH(raises_to_fewer_than_kept, 256, 1), "register-count");
     in_doubt(LAUNCH(exchanged_between, 64, 1), "data-race", DOUBT_EXCHANGE);
     in_doubt(LAUNCH(exchanged_behind_a_wait, 64, 1), "data-race", DOUBT_EXCHANGE);
     in_doubt(LAUNCH(exchanged_behind_a_load, 64, 1), "data-race", DOUBT_EXCHANGE);
