@@ -32,6 +32,7 @@ expect 0 'checked: 6 runs, 6 launches, 121584 instructions' ./saxpy
 expect 0 'checked: 1 run, 1 launch, ' --schedule late ./saxpy
 expect 0 'clean' ./product
 expect 0 'clean' ./unusual
+expect 4 'in doubt: exchange-releases-nothing' --keep-going --doubtful on ./unusual
 expect 0 'clean' ./pointers
 expect 4 'global-bounds' ./pointers beyond
 expect 0 'clean' --follow all ./pointers

@@ -620,6 +620,21 @@ half() {
 half 0 clean 'bar.warp.sync 3;'
 half 4 data-race ''
 
+# ---- registers are exchanged between two accesses, which bar.warp.sync alone orders ----
+exchange() {
+    try "$1" "$2" "$warp $3" "
+        @%p0 st.shared.u32 [%r1], 7;
+        $4
+        ld.shared.u32 %r3, [%r1];
+        is u32 %r3 7"
+}
+for instruction in 'shfl.sync.idx.b32 %r4, %r0, 0, 31, 0xffffffff;' \
+    'vote.sync.ballot.b32 %r4, %p0, 0xffffffff;' 'match.any.sync.b32 %r4, %r0, 0xffffffff;' \
+    'redux.sync.add.u32 %r4, 1, 0xffffffff;'; do
+    exchange 0 clean '' "$instruction"
+    exchange 4 'in doubt: exchange-releases-nothing' '--doubtful on' "$instruction"
+done
+
 # ---- lanes that have ended: which instructions wait for those that are left ----
 left() {
     try "$1" "$2" "$warp $4" "

@@ -143,6 +143,7 @@ struct sim_warp {
     const struct sim_wait *wait;  /* what the whole warp waits for */
     const void *waits_for;
     struct sim_sync *sync;         /* of __syncwarp: units/warp.c */
+    struct sim_sync *exchanged;    /* what the lanes knew at exchanges: order/exchange.c */
     struct sim_sync all_lanes;     /* some of what each lane is ordered after: order/shadow.c */
     uint64_t rows_done;            /* the port has served its latest ldmatrix or stmatrix */
     struct map_copier *map_copier; /* units/tma/map_edit.c */

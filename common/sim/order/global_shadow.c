@@ -23,6 +23,7 @@
 #include "sim/core/host_memory.h"
 #include "sim/core/state.h"
 #include "sim/order/clock.h"
+#include "sim/order/exchange.h"
 #include "sim/order/launch_order.h"
 #include "sim/order/reader_sets.h"
 #include "sim/order/sequential_fences.h"
@@ -204,13 +205,21 @@ static bool was_read(reader_set reads, unsigned bytes) {
     return reads != 0;
 }
 
+/* `at` is where the cell lies; twice: each element has one writer, and this is the second. */
+static void accuse(struct sim_thread *thread, const struct global_record *now,
+                   const struct global_record *then, const unsigned char *at, bool twice) {
+    if (!global_is_async(now->how) &&
+        exchange_knows(thread, then->cluster, then->slot, then->epoch))
+        doubt_in_next_report(DOUBT_EXCHANGE);
+    global_accuse(thread, now, then, at + __builtin_ctz(now->bytes & then->bytes), twice);
+}
+
 static void judge_reads(struct sim_thread *thread, const struct global_record *now,
                         reader_set reads, const unsigned char *at) {
     for (reader_set i = reads; i; i = newest_reader(i)->next) {
         const struct global_record *const then = newest_reader(i);
-        const unsigned shared = then->bytes & now->bytes;
-        if (shared && !ordered(thread, now, then, reads))
-            global_accuse(thread, now, then, at + __builtin_ctz(shared), false);
+        if ((then->bytes & now->bytes) && !ordered(thread, now, then, reads))
+            accuse(thread, now, then, at, false);
     }
 }
 
@@ -221,9 +230,8 @@ static void judge_writes(struct sim_thread *thread, const struct global_record *
         in_d && now->write && !global_is_strong(now->how) && !was_read(cell->reads, now->bytes);
     for (uint32_t i = cell->writes; i; i = pool[i].next) {
         struct global_record *const then = &pool[i];
-        const unsigned shared = then->bytes & now->bytes;
         then->equal = false;
-        if (!shared || ordered(thread, now, then, cell->reads)) continue;
+        if (!(then->bytes & now->bytes) || ordered(thread, now, then, cell->reads)) continue;
         const bool together = one_instruction(now, then);
         if (together && !doubtful_rules) continue;
         const bool equal = !together && equal_values(now, then, at, value);
@@ -231,8 +239,8 @@ static void judge_writes(struct sim_thread *thread, const struct global_record *
         if (then->equal) continue;
         if (together) doubt_in_next_report(DOUBT_ONE_INSTRUCTION);
         if (equal) doubt_in_next_report(DOUBT_EQUAL_VALUES);
-        const bool twice = one_writer && !same_thread(now, then) && same_launch(now, then);
-        global_accuse(thread, now, then, at + __builtin_ctz(shared), twice);
+        accuse(thread, now, then, at,
+               one_writer && !same_thread(now, then) && same_launch(now, then));
     }
 }
 

@@ -19,6 +19,7 @@
 #include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
+#include "sim/order/exchange.h"
 #include "sim/order/release.h"
 #include "sim/order/access_times.h"
 
@@ -239,6 +240,9 @@ static void accuse(const struct accessor *now, const struct record *then, struct
                          sim_clock_get(&now->thread->c, then->slot) >= then->epoch;
     bool then_in_flight = then->slot >= cluster->ctas * cta->threads;
     const char *kind, *advice;
+    if (!now->in_flight &&
+        exchange_knows(now->thread, (uint32_t)cluster->index, then->slot, then->epoch))
+        doubt_in_next_report(DOUBT_EXCHANGE);
     if (now->async_proxy && !slot->async_proxy && generic_order) {
         kind = then->write ? "missing-proxy-fence" : "missing-proxy-fence-after-read";
         if (another_has_fenced(cluster, now->thread, then)) doubt_in_next_report(DOUBT_PROXY_FENCE);

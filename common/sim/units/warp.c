@@ -8,6 +8,7 @@
 #include "sim/cost/timing_model.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
+#include "sim/order/exchange.h"
 
 static bool sync_warp(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     struct sim_cluster *cluster = warp->cta->cluster;
@@ -42,6 +43,7 @@ static bool shuffle(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
         if (!from) sim_lanes_check_source(warp, lane, s->lane % WARP_SIZE);
         s->result = from ? from->value : s->value;
     }
+    exchange_of_lanes(warp, operand);
     if (sim_timed()) warp->clock += SHUFFLE_CYCLES;
     return true;
 }

@@ -10,6 +10,7 @@
 #include "hopper/atomics.h"
 #include "hopper/cluster.h"
 #include "hopper/mbarrier.h"
+#include "hopper/registers.h"
 #include "sim/core/doubt.h"
 #include "sim/settings.h"
 #include "tests/support/capture.h"
@@ -192,6 +193,68 @@ KERNEL(64, 1) all_lanes_write(KERNEL_ARGS args) {
     st_shared_b32(&shared->tile[0][2 * (me() / 32)], 1);
     st_global_b32(args.d + 2 * (me() / 32), 1);
     __syncthreads();
+}
+
+/* ---- an exchange of registers between the accesses of two lanes ---- */
+
+#define LANE_0_TO_5(name, before, between)                                                         \
+    KERNEL(64, 1) name(KERNEL_ARGS args) {                                                         \
+        SHARED_MEMORY(struct doubt_smem);                                                          \
+        uint32_t *const word = (uint32_t *)shared->tile[me() / 32];                                \
+        (void)args;                                                                                \
+        before;                                                                                    \
+        if (me() % 32 == 0) st_shared_b32(word, 1 + me());                                         \
+        between;                                                                                   \
+        if (me() % 32 == 5) (void)ld_shared_b32(word);                                             \
+        __syncthreads();                                                                           \
+    }
+LANE_0_TO_5(exchanged_between, , (void)__shfl_sync(~0u, me(), 0))
+LANE_0_TO_5(exchanged_before, (void)__shfl_sync(~0u, me(), 0), )
+
+KERNEL(64, 1) exchanged_elsewhere(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct doubt_smem);
+    (void)args;
+    if (me() == 0) st_shared_b32(shared->tile[0], 1);
+    (void)__shfl_sync(~0u, me(), 0);
+    if (me() == 37) (void)ld_shared_b32(shared->tile[0]);
+    __syncthreads();
+}
+
+/* Lane 0 alone has waited for the other warp. */
+KERNEL(64, 1) exchanged_behind_a_wait(KERNEL_ARGS args) {
+    SHARED_MEMORY(struct doubt_smem);
+    (void)args;
+    if (me() == 0) mbarrier_init(&shared->barrier, 1);
+    __syncthreads();
+    if (me() == 32) {
+        st_shared_b32(shared->tile[0], 1);
+        mbarrier_arrive(&shared->barrier);
+    }
+    if (me() == 0) mbarrier_wait(&shared->barrier, 0);
+    (void)__shfl_sync(~0u, me(), 0);
+    if (me() == 5) (void)ld_shared_b32(shared->tile[0]);
+    __syncthreads();
+}
+
+KERNEL(64, 1) exchanged_behind_a_load(KERNEL_ARGS args) {
+    uint32_t *const word = (uint32_t *)args.d + 4 * (me() / 32);
+    if (me() % 32 == 5) (void)ld_global_b32(word);
+    (void)__shfl_sync(~0u, me(), 0);
+    if (me() % 32 == 0) st_global_b32(word, 1);
+}
+
+/* ---- setmaxnreg, and how many registers there were ---- */
+
+KERNEL(256, 1) raises_to_fewer(KERNEL_ARGS args) {
+    (void)args;
+    setmaxnreg_inc(240);
+}
+
+KERNEL(256, 1) raises_to_fewer_than_kept(KERNEL_ARGS args) {
+    (void)args;
+    setmaxnreg_dec(128);
+    named_barrier_sync(1 + me() / 128, 128);
+    setmaxnreg_inc(40);
 }
 
 KERNEL(64, 1) both_warps_write(KERNEL_ARGS args) {
@@ -494,6 +557,13 @@ int main(void) {
     beyond_doubt(LAUNCH(reads_all_it_scanned, 64, 1), "uninitialized-shared");
     beyond_doubt(LAUNCH(reads_anothers_word, 64, 1), "uninitialized-shared");
     in_doubt(LAUNCH(all_lanes_write, 64, 1), "data-race", DOUBT_ONE_INSTRUCTION);
+    in_doubt(LAUNCH(raises_to_fewer, 256, 1), "register-count", DOUBT_ENTRY_REGISTERS);
+    beyond_doubt(LAUNCH(raises_to_fewer_than_kept, 256, 1), "register-count");
+    in_doubt(LAUNCH(exchanged_between, 64, 1), "data-race", DOUBT_EXCHANGE);
+    in_doubt(LAUNCH(exchanged_behind_a_wait, 64, 1), "data-race", DOUBT_EXCHANGE);
+    in_doubt(LAUNCH(exchanged_behind_a_load, 64, 1), "data-race", DOUBT_EXCHANGE);
+    beyond_doubt(LAUNCH(exchanged_before, 64, 1), "data-race");
+    beyond_doubt(LAUNCH(exchanged_elsewhere, 64, 1), "data-race");
     beyond_doubt(LAUNCH(both_warps_write, 64, 1), "data-race");
     beyond_doubt(LAUNCH(lanes_write_in_turn, 64, 1), "data-race");
     beyond_doubt(LAUNCH(changed, THREADS, 1), "missing-wgmma-fence");

@@ -107,7 +107,10 @@ __global__ void wide_tiles(const int *in, int *sum) {
         tile.sync();
         if ((int)tile.thread_rank() < half) mine[threadIdx.x] += mine[threadIdx.x + half];
     }
-    if (tile.thread_rank() == 0) atomicAdd(sum, mine[threadIdx.x]);
+    const int first = tile.thread_rank() == 0 ? mine[threadIdx.x] : 0;
+    const int total = cg::reduce(tile, first, cg::plus<int>());
+    const int all_totals = cg::reduce(tile, total, cg::plus<int>());
+    if (tile.thread_rank() == 0) atomicAdd(sum, all_totals / 64);
 }
 
 struct node {

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "hopper/registers.h"
+#include "sim/core/doubt.h"
 #include "sim/core/collective.h"
 #include "sim/core/grid.h"
 #include "sim/core/hazards.h"
@@ -123,6 +124,14 @@ static bool apply(struct sim_warpgroup *g, void *const operand[WARPGROUP_SIZE]) 
                   "setmaxnreg %d: must be %d to %d in steps of %d\n"
                   "    Choose budgets that add up to the pool: see machine.md.",
                   request->count, LEAST, MOST, GRANULE);
+    if (request->increase && request->count < *count && !pool->file[g->index]) {
+        if (!doubtful_rules) {
+            check_order(pool, g);
+            *count = request->count; /* ptxas has chosen fewer than the launch bounds allow */
+            return true;
+        }
+        doubt_in_next_report(DOUBT_ENTRY_REGISTERS);
+    }
     if (request->increase ? request->count < *count : request->count > *count) {
         sim_hazard("register-count", sim_thread(),
                    "setmaxnreg_%s(%d), but each thread has %d registers, and had %d at entry\n"
