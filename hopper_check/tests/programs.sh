@@ -21,7 +21,7 @@ ptx='-gencode arch=compute_90a,code=compute_90a -cudart shared'
 
 # shellcheck disable=SC2086 # $ptx is a list of options
 {
-for program in saxpy race host product unusual pointers faults early fences owners; do build $program $program $ptx; done
+for program in saxpy race host product unusual pointers faults early fences owners turns; do build $program $program $ptx; done
 build blas blas $ptx -lcublas -lcublasLt
 build driver driver $ptx -lcuda
 build im2col im2col $ptx -lcuda
@@ -61,6 +61,12 @@ if command -v addr2line >/dev/null; then
     # shellcheck disable=SC2086 # the program and the address
     case $(addr2line -Cfe $address) in *owners.cu:*) ;; *) echo "$address is no line"; failed=1 ;; esac
 fi
+
+# CTAs that wait for a lower index pass; the order that CUDA leaves open is a rule in doubt.
+expect 0 'clean' ./turns
+expect 4 'in doubt: lower-ctas-first' --doubtful on ./turns
+expect 4 'in CUDA C++ cudaOccupancyMaxActiveBlocksPerMultiprocessor()' ./turns upward
+expect 4 'cuda::ptx::mbarrier_try_wait_parity(sem_acquire, scope_cluster, ...)' ./turns remote
 
 # A kernel of the book, as the page says.
 root=$here/../..

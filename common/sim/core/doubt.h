@@ -25,6 +25,7 @@ enum doubtful_rule {
     DOUBT_INIT_FENCE,         /* the TMA and peers see an initialization after its fence only */
     DOUBT_STORE_BEFORE_EXIT,  /* a thread waits for its TMA stores to be read before it ends */
     DOUBT_EQUAL_VALUES,       /* writes of the same bytes to one place are ordered */
+    DOUBT_CTA_ORDER,          /* a CTA with a lower index may begin after one that waits for it */
     /* on demand: */
     DOUBT_TENSOR_FENCE,       /* an order by release and acquire needs tcgen05.fence, too */
     DOUBT_TENSOR_LANE,        /* the address of tcgen05.ld has the warp's own lanes */

@@ -133,6 +133,7 @@ const char *doubt_name(enum doubtful_rule rule) {
         [DOUBT_INIT_FENCE] = "fence-after-initialization",
         [DOUBT_STORE_BEFORE_EXIT] = "store-read-before-exit",
         [DOUBT_EQUAL_VALUES] = "equal-values",
+        [DOUBT_CTA_ORDER] = "lower-ctas-first",
         [DOUBT_TENSOR_FENCE] = "tensor-fence-with-acquire",
         [DOUBT_TENSOR_LANE] = "lanes-in-the-address",
         [DOUBT_COMMIT_BEFORE_EXIT] = "each-commit-before-exit",
