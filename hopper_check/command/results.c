@@ -62,7 +62,12 @@ static void add_finding(char **field, int fields, const struct results *r) {
         side->cycle = SIDE_UNKNOWN;
         snprintf(side->what, sizeof side->what, "%s", field[at + 2]);
     }
-    snprintf(launch, sizeof launch, "launch %d, of %s", r->number, r->kernel ? r->kernel : "?");
+    const char *const where = r->under_way ? "" : "the host's code, after ";
+    if (r->number > 0)
+        snprintf(launch, sizeof launch, "%slaunch %d, of %s", where, r->number,
+                 r->kernel ? r->kernel : "?");
+    else
+        snprintf(launch, sizeof launch, "the host's code, before any launch");
     findings_add(&hazard, launch);
 }
 
@@ -81,7 +86,8 @@ static void begin_launch(char **field, const struct launch_filter *filter, struc
 static void take(char **field, int fields, const struct launch_filter *filter, struct results *r) {
     if (!strcmp(field[0], "loaded")) r->loaded = true;
     if (!strcmp(field[0], "note") && fields > 1) add_note(field[1]);
-    if (!strcmp(field[0], "finding") && fields > 2 && r->counts) add_finding(field, fields, r);
+    const bool counts = r->counts || !r->under_way;
+    if (!strcmp(field[0], "finding") && fields > 2 && counts) add_finding(field, fields, r);
     if (!strcmp(field[0], "launch") && fields > 2) begin_launch(field, filter, r);
     if (!strcmp(field[0], "runs") && fields > 1) r->so_far = strtoull(field[1], NULL, 10);
     if (!strcmp(field[0], "ended") && fields > 2) r->under_way = false;

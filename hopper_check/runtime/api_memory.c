@@ -11,26 +11,26 @@
 /* ---- blocks ---- */
 
 cudaError_t cudaMalloc(void **pointer, size_t bytes) {
-    return errors_note(memory_new(pointer, bytes, "cudaMalloc"));
+    return errors_note(memory_new(pointer, bytes, "cudaMalloc", BLOCK_DEVICE));
 }
 
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
     (void)stream;
-    return errors_note(memory_new(pointer, bytes, "cudaMallocAsync"));
+    return errors_note(memory_new(pointer, bytes, "cudaMallocAsync", BLOCK_DEVICE));
 }
 
 cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags) {
     (void)flags;
-    return errors_note(memory_new(pointer, bytes, "cudaMallocManaged"));
+    return errors_note(memory_new(pointer, bytes, "cudaMallocManaged", BLOCK_MANAGED));
 }
 
 cudaError_t cudaMallocHost(void **pointer, size_t bytes) {
-    return errors_note(memory_new(pointer, bytes, "cudaMallocHost"));
+    return errors_note(memory_new(pointer, bytes, "cudaMallocHost", BLOCK_PINNED));
 }
 
 cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags) {
     (void)flags;
-    return errors_note(memory_new(pointer, bytes, "cudaHostAlloc"));
+    return errors_note(memory_new(pointer, bytes, "cudaHostAlloc", BLOCK_PINNED));
 }
 
 cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags) {
@@ -38,19 +38,26 @@ cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned flags) {
     return errors_note(memory_register(pointer, bytes, "cudaHostRegister"));
 }
 
-cudaError_t cudaHostUnregister(void *pointer) { return errors_note(memory_free(pointer)); }
+cudaError_t cudaHostUnregister(void *pointer) {
+    const cudaError_t error = memory_free(pointer, KIND(BLOCK_REGISTERED));
+    return errors_note(error == cudaErrorInvalidValue ? cudaErrorHostMemoryNotRegistered : error);
+}
 
 cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
     enum { PITCH_ALIGNMENT = 512 };
     *pitch = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
-    return errors_note(memory_new(pointer, *pitch * height, "cudaMallocPitch"));
+    return errors_note(memory_new(pointer, *pitch * height, "cudaMallocPitch", BLOCK_DEVICE));
 }
 
-cudaError_t cudaFree(void *pointer) { return errors_note(memory_free(pointer)); }
-cudaError_t cudaFreeHost(void *pointer) { return errors_note(memory_free(pointer)); }
+cudaError_t cudaFree(void *pointer) {
+    return errors_note(memory_free(pointer, KIND(BLOCK_DEVICE) | KIND(BLOCK_MANAGED)));
+}
+cudaError_t cudaFreeHost(void *pointer) {
+    return errors_note(memory_free(pointer, KIND(BLOCK_PINNED)));
+}
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
     (void)stream;
-    return errors_note(memory_free(pointer));
+    return errors_note(memory_free(pointer, KIND(BLOCK_DEVICE)));
 }
 
 cudaError_t cudaHostGetDevicePointer(void **device, void *host, unsigned flags) {
@@ -68,11 +75,18 @@ cudaError_t cudaMemGetInfo(size_t *available, size_t *total) {
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
                                      const void *pointer) {
+    static const enum cudaMemoryType type[] = {[BLOCK_DEVICE] = cudaMemoryTypeDevice,
+                                               [BLOCK_PINNED] = cudaMemoryTypeHost,
+                                               [BLOCK_MANAGED] = cudaMemoryTypeManaged,
+                                               [BLOCK_REGISTERED] = cudaMemoryTypeHost};
     size_t left;
-    const bool device = memory_is_device(pointer, &left);
+    const bool known = memory_is_device(pointer, &left);
+    const struct block *const block = block_of(pointer);
+    const enum block_kind kind = block ? block->kind : BLOCK_DEVICE; /* of a variable */
     memset(attributes, 0, sizeof *attributes);
-    attributes->type = device ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
-    if (device) attributes->devicePointer = (void *)(uintptr_t)pointer;
+    attributes->type = known ? type[kind] : cudaMemoryTypeUnregistered;
+    if (known) attributes->devicePointer = (void *)(uintptr_t)pointer;
+    if (known && kind != BLOCK_DEVICE) attributes->hostPointer = (void *)(uintptr_t)pointer;
     return cudaSuccess;
 }
 

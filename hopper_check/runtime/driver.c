@@ -128,7 +128,7 @@ CUresult cuModuleGetGlobal(CUdeviceptr *address, size_t *bytes, CUmodule module,
 
 CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
     void *memory = NULL;
-    const cudaError_t error = memory_new(&memory, bytes, "cuMemAlloc");
+    const cudaError_t error = memory_new(&memory, bytes, "cuMemAlloc", BLOCK_DEVICE);
     *address = (CUdeviceptr)(uintptr_t)memory;
     return result(error);
 }
@@ -139,11 +139,13 @@ CUresult cuMemHostRegister(void *memory, size_t bytes, unsigned flags) {
     return result(cudaHostRegister(memory, bytes, flags));
 }
 CUresult cuMemHostUnregister(void *memory) { return result(cudaHostUnregister(memory)); }
-CUresult cuMemFree(CUdeviceptr address) { return result(memory_free(pointer(address))); }
-CUresult cuMemAllocHost(void **memory, size_t bytes) {
-    return result(memory_new(memory, bytes, "cuMemAllocHost"));
+CUresult cuMemFree(CUdeviceptr address) {
+    return result(memory_free(pointer(address), KIND(BLOCK_DEVICE) | KIND(BLOCK_MANAGED)));
 }
-CUresult cuMemFreeHost(void *memory) { return result(memory_free(memory)); }
+CUresult cuMemAllocHost(void **memory, size_t bytes) {
+    return result(memory_new(memory, bytes, "cuMemAllocHost", BLOCK_PINNED));
+}
+CUresult cuMemFreeHost(void *memory) { return result(memory_free(memory, KIND(BLOCK_PINNED))); }
 CUresult cuMemGetInfo(size_t *available, size_t *total) {
     return result(cudaMemGetInfo(available, total));
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "runtime/blocks.h"
 #include "runtime/errors.h"
 #include "runtime/estimate.h"
 #include "runtime/outputs.h"
@@ -199,6 +200,7 @@ static cudaError_t run(const struct kernel *k, const void *stream) {
 cudaError_t launch_request(const struct request *r) {
     session_get();
     session_enter();
+    blocks_open(NULL);
     const struct kernel *const k = kernel_find(r->handle);
     cudaError_t error = errors_lost();
     if (!k && !error) error = cudaErrorInvalidDeviceFunction;

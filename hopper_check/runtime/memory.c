@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend.h"
 #include "machine/unset.h"
 #include "runtime/errors.h"
 #include "runtime/session.h"
@@ -27,7 +26,7 @@ cudaError_t memory_register(void *pointer, size_t bytes, const char *what) {
     session_get();
     if (memory_is_device(pointer, &left)) return cudaErrorHostMemoryAlreadyRegistered;
     session_enter();
-    const bool adopted = global_adopt(pointer, bytes, name_next(what));
+    const bool adopted = block_register(pointer, bytes, name_next(what));
     session_leave();
     return adopted ? cudaSuccess : cudaErrorMemoryAllocation;
 }
@@ -38,7 +37,7 @@ static void fill_new(void *memory, size_t bytes) {
     memset(memory, UNSET_BYTE, bytes < most ? bytes : most);
 }
 
-cudaError_t memory_new(void **pointer, size_t bytes, const char *what) {
+cudaError_t memory_new(void **pointer, size_t bytes, const char *what, enum block_kind kind) {
     if (!pointer) return cudaErrorInvalidValue;
     session_get();
     if (errors_lost()) return errors_lost();
@@ -46,7 +45,7 @@ cudaError_t memory_new(void **pointer, size_t bytes, const char *what) {
     if (!bytes) return cudaSuccess;
     session_enter();
     const char *const label = name_next(what);
-    *pointer = backend_alloc(bytes, label, true);
+    *pointer = block_new(bytes, label, kind);
     if (*pointer) fill_new(*pointer, bytes);
     session_leave();
     if (!*pointer)
@@ -56,15 +55,24 @@ cudaError_t memory_new(void **pointer, size_t bytes, const char *what) {
     return *pointer ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
-cudaError_t memory_free(void *pointer) {
-    size_t offset = 1, bytes;
+cudaError_t memory_free(void *pointer, unsigned kinds) {
+    static const char *const cure[] = {[BLOCK_DEVICE] = "cudaFree",
+                                       [BLOCK_PINNED] = "cudaFreeHost",
+                                       [BLOCK_MANAGED] = "cudaFree",
+                                       [BLOCK_REGISTERED] = "cudaHostUnregister"};
+    session_get();
     session_enter();
-    const bool begins = pointer && global_cells_of(pointer, &offset, &bytes) && offset == 0;
+    const struct block *const block = block_of(pointer);
+    const bool begins = block && pointer == block->base;
+    const bool right = begins && kinds & KIND(block->kind);
     launches_ahead_complete();
-    if (begins) backend_free(pointer);
+    if (begins && !right)
+        session_note("%s is freed by the wrong function, which fails: it is for %s()", block->label,
+                     cure[block->kind]);
+    if (right) block_free(block);
     session_leave();
     if (errors_lost()) return errors_lost();
-    return begins || !pointer ? cudaSuccess : cudaErrorInvalidValue;
+    return right || !pointer ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 bool memory_is_device(const void *pointer, size_t *left) {
@@ -100,6 +108,8 @@ cudaError_t memory_copy(void *to, const void *from, size_t bytes, enum cudaMemcp
         !fits("copy from global memory", from, bytes, from_device))
         return cudaErrorInvalidValue;
     session_enter();
+    blocks_open(to);
+    blocks_open(from);
     launches_ahead_complete();
     global_written_by_host(to);
     memmove(to, from, bytes);
@@ -127,6 +137,7 @@ cudaError_t memory_fill(void *to, size_t pitch, uint32_t pattern, int pattern_by
         if (!fits("fill of global memory", at, width * (size_t)pattern_bytes, true))
             return cudaErrorInvalidValue;
         session_enter();
+        blocks_open(at);
         launches_ahead_complete();
         global_written_by_host(at);
         for (size_t i = 0; i < width; ++i)
@@ -135,3 +146,15 @@ cudaError_t memory_fill(void *to, size_t pitch, uint32_t pattern, int pattern_by
     }
     return cudaSuccess;
 }
+
+/* For a library beside this one that does the work of a GPU. */
+void hopper_check_begin(void) __attribute__((visibility("default")));
+void hopper_check_end(void) __attribute__((visibility("default")));
+
+void hopper_check_begin(void) {
+    session_get();
+    session_enter();
+    blocks_open(NULL);
+}
+
+void hopper_check_end(void) { session_leave(); }

@@ -1,18 +1,21 @@
 /*
- * memory.h: global memory as the host sees it: the host reaches all of it.
+ * memory.h: what the host asks for global memory, and copies.
  */
 #ifndef RUNTIME_MEMORY_H
 #define RUNTIME_MEMORY_H
 
 #include <stdbool.h>
 
+#include "runtime/blocks.h"
 #include "runtime/cuda.h"
 
 /* `what` names it in reports, with a number behind. The first 256 MB of it are no usual numbers. */
-cudaError_t memory_new(void **pointer, size_t bytes, const char *what);
+cudaError_t memory_new(void **pointer, size_t bytes, const char *what, enum block_kind kind);
 /* The program's own memory, until memory_free(). */
 cudaError_t memory_register(void *pointer, size_t bytes, const char *what);
-cudaError_t memory_free(void *pointer);
+/* Of one of these kinds; of another it fails, and people are told which function is the right one. */
+#define KIND(kind) (1u << (kind))
+cudaError_t memory_free(void *pointer, unsigned kinds);
 /* Is it in global memory? `left`: bytes from there to the end of its block. */
 bool memory_is_device(const void *pointer, size_t *left);
 /* Checks those of the two that lie in global memory, and copies. */

@@ -14,6 +14,7 @@
 #include "backend.h"
 #include "program/sites.h"
 #include "runtime/advice.h"
+#include "runtime/blocks.h"
 #include "runtime/environment.h"
 #include "sim/core/doubt.h"
 #include "sim/core/hazards.h"
@@ -23,6 +24,7 @@ static struct session session;
 static int results = -1;
 static pthread_mutex_t turn;
 static pthread_once_t turn_once = PTHREAD_ONCE_INIT;
+static _Thread_local int depth;
 
 static void make_turn(void) {
     pthread_mutexattr_t kind;
@@ -34,9 +36,15 @@ static void make_turn(void) {
 void session_enter(void) {
     pthread_once(&turn_once, make_turn);
     pthread_mutex_lock(&turn);
+    ++depth;
 }
 
-void session_leave(void) { pthread_mutex_unlock(&turn); }
+void session_leave(void) {
+    if (--depth == 0) blocks_close();
+    pthread_mutex_unlock(&turn);
+}
+
+bool session_is_ours(void) { return depth > 0; }
 
 /* ---- what the command is told ---- */
 
@@ -155,6 +163,7 @@ static void open_session(void) {
     if (backend_open(&options, &info) != EXIT_VERIFIED) _exit(REFUSED_INPUT);
     reports_hold();
     sim_hazard_hook = tell_hazard;
+    blocks_watch();
 }
 
 const struct session *session_get(void) {

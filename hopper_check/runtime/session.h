@@ -37,5 +37,6 @@ void session_note(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* Around every call that uses the simulator: host threads take turns. A thread may nest them. */
 void session_enter(void);
 void session_leave(void);
+bool session_is_ours(void); /* has this thread entered it? */
 
 #endif

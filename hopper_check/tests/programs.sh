@@ -21,7 +21,7 @@ ptx='-gencode arch=compute_90a,code=compute_90a -cudart shared'
 
 # shellcheck disable=SC2086 # $ptx is a list of options
 {
-for program in saxpy race host product unusual pointers faults early fences; do build $program $program $ptx; done
+for program in saxpy race host product unusual pointers faults early fences owners turns; do build $program $program $ptx; done
 build blas blas $ptx -lcublas -lcublasLt
 build driver driver $ptx -lcuda
 build im2col im2col $ptx -lcuda
@@ -46,6 +46,28 @@ expect 0 'clean' ./driver "$here/ptx/sum.ptx"
 expect 0 'the program uses more than one stream' ./driver "$here/ptx/sum.ptx"
 expect 0 'clean' ./im2col
 expect 4 'missing-proxy-fence' ./im2col no-fence
+
+# Memory of the GPU that the host touches, before and after a launch, also in a library's function.
+expect 0 'clean' ./owners
+expect 0 'cudaHostAlloc 3 is freed by the wrong function, which fails: it is for cudaFreeHost()' ./owners
+expect 4 'the host reads cudaMalloc 1 + 0, which is memory of the GPU' ./owners read
+expect 4 "in the host's code, after launch 3, of count" ./owners read
+expect 4 'the host writes cudaMallocAsync 2 + 4, which' ./owners write
+expect 4 'the host reads cudaMalloc 1 + 4, which' ./owners copy
+expect 4 "in the host's code, before any launch" ./owners first
+expect 1 'crashed in its host code, by signal 11' ./owners other # behind the block
+build marked owners $ptx -g
+address=$("$check" ./marked read 2>&1 | sed -n 's/.*addr2line -Cfe //p')
+if command -v addr2line >/dev/null; then
+    # shellcheck disable=SC2086 # the program and the address
+    case $(addr2line -Cfe $address) in *owners.cu:*) ;; *) echo "$address is no line"; failed=1 ;; esac
+fi
+
+# CTAs that wait for a lower index pass; the order that CUDA leaves open is a rule in doubt.
+expect 0 'clean' ./turns
+expect 4 'in doubt: lower-ctas-first' --doubtful on ./turns
+expect 4 'in CUDA C++ cudaOccupancyMaxActiveBlocksPerMultiprocessor()' ./turns upward
+expect 4 'cuda::ptx::mbarrier_try_wait_parity(sem_acquire, scope_cluster, ...)' ./turns remote
 
 # A kernel of the book, as the page says.
 root=$here/../..

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/core/doubt.h"
 #include "sim/core/grid.h"
 #include "sim/core/hazards.h"
 #include "sim/core/host_memory.h"
@@ -161,6 +162,7 @@ static void say_absent(FILE *out, bool far) {
         if (absent == 0) continue;
         fprintf(out, "    %d of the grid's %d CTAs", absent, sim.launch->grid);
         if (sim.devices > 1) fprintf(out, " on device %d", device);
+        if (grid_skipped(device)) doubt_in_next_report(DOUBT_CTA_ORDER);
         fprintf(out,
                 " have no SM until another CTA ends. Does a thread above wait for one of them? "
                 "Then\n    all CTAs have to fit at once: gemm_resident_clusters() tells how "

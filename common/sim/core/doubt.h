@@ -27,6 +27,7 @@ enum doubtful_rule {
     DOUBT_EQUAL_VALUES,       /* writes of the same bytes to one place are ordered */
     DOUBT_EXCHANGE,           /* lanes that exchange registers do not order memory by that */
     DOUBT_ENTRY_REGISTERS,    /* a kernel begins with all registers that its bounds leave it */
+    DOUBT_CTA_ORDER,          /* a CTA with a lower index may begin after one that waits for it */
     /* on demand: */
     DOUBT_TENSOR_FENCE,       /* an order by release and acquire needs tcgen05.fence, too */
     DOUBT_TENSOR_LANE,        /* the address of tcgen05.ld has the warp's own lanes */

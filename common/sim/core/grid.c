@@ -23,6 +23,7 @@
 
 #include "services/devices.h"
 #include "sim/core/collective.h"
+#include "sim/core/doubt.h"
 #include "sim/core/endless.h"
 #include "sim/core/events.h"
 #include "sim/core/fiber.h"
@@ -331,6 +332,16 @@ int grid_waiting(int device) {
     return (grid.clusters - grid.on[device].next) * sim.launch->cluster;
 }
 
+bool grid_skipped(int device) {
+    const int *const order = grid.on[device].order;
+    int highest = -1;
+    for (int i = 0; i < grid.on[device].next; ++i)
+        if (order[i] > highest) highest = order[i];
+    for (int i = grid.on[device].next; i < grid.clusters; ++i)
+        if (order[i] < highest) return true;
+    return false;
+}
+
 void grid_retire(struct sim_cluster *cluster) {
     jobs_complete_all(cluster);
     sim_hooks.cluster_retires(cluster);
@@ -381,16 +392,28 @@ bool grid_acceptable(const struct gemm_launch *launch) {
     return true;
 }
 
+static void swap(int *one, int *other) {
+    const int kept = *one;
+    *one = *other;
+    *other = kept;
+}
+
+/* As many as fit at once are put in some order, then the next as many: so all that have a lower
+ * index than the first of such a group begin before one of the group does. With the rule in doubt
+ * the group is the whole grid. */
 static int *order_clusters(void) {
     int *const order = host_zeroed((size_t)grid.clusters, sizeof *order, "the order of the CTAs");
+    const int fit = doubtful_rules ? 0 : grid.ctas_per_sm * sim.sms / sim.launch->cluster;
+    const int group = fit > 0 ? fit : grid.clusters;
     for (int i = 0; i < grid.clusters; ++i)
-        order[i] = sim.schedule == SCHEDULE_LATE ? grid.clusters - 1 - i : i;
-    if (sim.schedule != SCHEDULE_RANDOM) return order;
-    for (int i = grid.clusters - 1; i > 0; --i) {
-        int j = (int)(sim_random() % (unsigned)(i + 1));
-        int swap = order[i];
-        order[i] = order[j];
-        order[j] = swap;
+        order[i] = i;
+    for (int first = 0; first < grid.clusters; first += group) {
+        const int count = grid.clusters - first < group ? grid.clusters - first : group;
+        int *const part = order + first;
+        for (int i = count - 1; i > 0 && sim.schedule == SCHEDULE_RANDOM; --i)
+            swap(&part[i], &part[sim_random() % (unsigned)(i + 1)]);
+        for (int i = 0; i < count / 2 && sim.schedule == SCHEDULE_LATE; ++i)
+            swap(&part[i], &part[count - 1 - i]);
     }
     return order;
 }

@@ -29,6 +29,8 @@ extern int (*grid_loaded_bounds)(const void *kernel);
 bool grid_admit(void);
 /* How many CTAs of the device's grid have no SM yet. */
 int grid_waiting(int device);
+/* Is one of them lower than one that has begun? */
+bool grid_skipped(int device);
 /* The next cluster of the device's grid will not begin: the index of its first CTA; -1: all have
  * begun. */
 int grid_cancel(int device);

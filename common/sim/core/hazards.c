@@ -135,6 +135,7 @@ const char *doubt_name(enum doubtful_rule rule) {
         [DOUBT_EQUAL_VALUES] = "equal-values",
         [DOUBT_EXCHANGE] = "exchange-releases-nothing",
         [DOUBT_ENTRY_REGISTERS] = "registers-at-entry",
+        [DOUBT_CTA_ORDER] = "lower-ctas-first",
         [DOUBT_TENSOR_FENCE] = "tensor-fence-with-acquire",
         [DOUBT_TENSOR_LANE] = "lanes-in-the-address",
         [DOUBT_COMMIT_BEFORE_EXIT] = "each-commit-before-exit",

@@ -379,6 +379,15 @@ STORE_AND_END(store_uncommitted_and_end, (void)0, )
 STORE_AND_END(reused_by_others, bulk_commit_group(), __syncthreads();
               if (me() == 32) st_shared_b128(shared->tile[0], some_chunk))
 
+/* ---- CTAs that wait for one with a lower index ---- */
+
+KERNEL(32, 1) in_turn(KERNEL_ARGS args) {
+    if (me() != 0) return;
+    while (ld_global_acquire(args.tile_counter, SCOPE_GPU) % gridDim.x != blockIdx.x) {
+    }
+    red_add_release(args.tile_counter, 1, SCOPE_GPU);
+}
+
 /* ---- tensor memory ---- */
 
 enum { COLUMNS = 32, ISSUER = 128 };
@@ -520,6 +529,22 @@ static void beyond_doubt(const char *name, struct test_launch launch, const char
         run(name, &launch, setting, kind, NULL);
 }
 
+/* With the rule a CTA with a lower index may begin last, which SCHEDULE_LATE does: four SMs have no
+ * room for it. */
+static void lower_ctas_first(void) {
+    const struct test_launch launch = {in_turn, 10, 1, 32, (size_t)200 << 10};
+    run("in_turn", &launch, OFF, NULL, NULL);
+    backend_settings[SETTING_DOUBTFUL].value = ON;
+    test_open(SCHEDULE_LATE, 0, 4);
+    const struct capture capture = capture_begin();
+    const enum run_status status = test_run(&launch, NULL);
+    char *const text = capture_end(capture);
+    EXPECT(status == RUN_HAZARD && strstr(text, "deadlock") &&
+               strstr(text, doubt_name(DOUBT_CTA_ORDER)),
+           "in_turn, on, late: got %d\n%s", status, text);
+    free(text);
+}
+
 #define LAUNCH(kernel, threads, cluster)                                                           \
 #kernel, (struct test_launch) { kernel, cluster, cluster, threads, sizeof(struct doubt_smem) }
 
@@ -588,6 +613,7 @@ int main(void) {
                                           sizeof(struct doubt_smem)};
     run("same_then_another", &then_another, OFF, "data-race", NULL);
     run("same_then_another_in_global", &in_global, OFF, "global-write-write", NULL);
+    lower_ctas_first();
 #define TENSOR(kernel)                                                                             \
 #kernel, (struct test_launch){kernel, 1, 1, ISSUER + 32, sizeof(struct tensor_smem) }
     test_machine = MACHINE_BLACKWELL;

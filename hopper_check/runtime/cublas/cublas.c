@@ -10,6 +10,8 @@
 #include "element_codec.h"
 
 void hopper_check_refuse(const char *name) __attribute__((noreturn));
+void hopper_check_begin(void);
+void hopper_check_end(void);
 
 struct cublasContext {
     cudaStream_t stream;
@@ -143,9 +145,12 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t operation_a
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (compute == CUBLAS_COMPUTE_64F || compute == CUBLAS_COMPUTE_32I)
         hopper_check_refuse("a product of cuBLAS that is summed in fp64 or in whole numbers");
-    return multiply(m, n, k, get(alpha, scale, 0), (struct operand){a, type_a, lda, operation_a},
-                    (struct operand){b, type_b, ldb, operation_b}, get(beta, scale, 0), c, type_c,
-                    ldc);
+    hopper_check_begin();
+    const cublasStatus_t status = multiply(
+        m, n, k, get(alpha, scale, 0), (struct operand){a, type_a, lda, operation_a},
+        (struct operand){b, type_b, ldb, operation_b}, get(beta, scale, 0), c, type_c, ldc);
+    hopper_check_end();
+    return status;
 }
 
 cublasStatus_t cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t operation_a,
