@@ -8,7 +8,6 @@
 #include "program/instructions.h"
 #include "semantics/address.h"
 #include "sim/core/lanes.h"
-#include "sim/order/exchange.h"
 
 /* ---- shfl.sync ---- */
 
@@ -23,7 +22,7 @@ struct shuffle {
 
 /* A lane that the mask leaves out has no value to give: the reader keeps its own. */
 static bool exchange(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
-    exchange_of_lanes(warp, operand);
+    sim_lanes_exchanged(warp, operand);
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
         struct shuffle *const s = operand[lane];
         const struct shuffle *const from = s ? operand[s->from] : NULL;
@@ -120,7 +119,7 @@ static uint32_t joined(enum reduction how, uint32_t a, uint32_t b) {
 }
 
 static bool reduce(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
-    exchange_of_lanes(warp, operand);
+    sim_lanes_exchanged(warp, operand);
     uint32_t result = 0, first = 0;
     bool begun = false, uniform = true;
     for (int lane = 0; lane < WARP_SIZE; ++lane) {
@@ -200,7 +199,7 @@ struct match {
 };
 
 static bool compare(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
-    exchange_of_lanes(warp, operand);
+    sim_lanes_exchanged(warp, operand);
     uint32_t present = 0;
     for (int lane = 0; lane < WARP_SIZE; ++lane)
         present |= (uint32_t)(operand[lane] != NULL) << lane;

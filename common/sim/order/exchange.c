@@ -2,11 +2,12 @@
 #include "sim/order/exchange.h"
 
 #include "sim/core/doubt.h"
+#include "sim/core/lanes.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
 #include "sim/order/known_clocks.h"
 
-void exchange_of_lanes(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
+void sim_lanes_exchanged(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     const uint32_t left = warp->lanes & ~warp->exited;
     for (int lane = 0; lane < WARP_SIZE; ++lane)
         if (left >> lane & 1 && !operand[lane]) return;

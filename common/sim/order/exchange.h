@@ -3,15 +3,14 @@
  *
  * Each lane waits for the others, but of the instructions that do so bar.warp.sync alone orders
  * their accesses to memory. Kernels rely on the others all the same, so whether these order
- * anything is in doubt (DOUBT_EXCHANGE).
+ * anything is in doubt (DOUBT_EXCHANGE). sim_lanes_exchanged() (core/lanes.h) tells of one; it
+ * counts if no lane is missing that has not ended.
  */
 #ifndef SIM_ORDER_EXCHANGE_H
 #define SIM_ORDER_EXCHANGE_H
 
 #include "sim/core/threads.h"
 
-/* Those with an operand exchange registers. Counts if no lane is missing that has not ended. */
-void exchange_of_lanes(struct sim_warp *warp, void *const operand[WARP_SIZE]);
 /* Would the thread know of the access if exchanges ordered something? */
 bool exchange_knows(const struct sim_thread *thread, uint32_t cluster, int slot, uint32_t epoch);
 

@@ -8,7 +8,6 @@
 #include "sim/cost/timing_model.h"
 #include "sim/core/storage.h"
 #include "sim/order/clock.h"
-#include "sim/order/exchange.h"
 
 static bool sync_warp(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
     struct sim_cluster *cluster = warp->cta->cluster;
@@ -43,7 +42,7 @@ static bool shuffle(struct sim_warp *warp, void *const operand[WARP_SIZE]) {
         if (!from) sim_lanes_check_source(warp, lane, s->lane % WARP_SIZE);
         s->result = from ? from->value : s->value;
     }
-    exchange_of_lanes(warp, operand);
+    sim_lanes_exchanged(warp, operand);
     if (sim_timed()) warp->clock += SHUFFLE_CYCLES;
     return true;
 }
