@@ -13,7 +13,8 @@ static const struct family_group *const family_groups[] = {
     &address_families,  &warp_families,    &matrix_families,     &barrier_families,
     &mbarrier_families, &copy_families,    &bulk_families,       &tensor_copy_families,
     &tensor_families,   &control_families, &tensor_map_families, &rounded_families,
-    &test_families,     &pack_families,    &wmma_families,       &wmma_move_families};
+    &test_families,     &pack_families,    &wmma_families,       &wmma_move_families,
+    &video_families};
 enum {
     SCALAR_GROUPS = sizeof scalar_groups / sizeof *scalar_groups,
     FAMILY_GROUPS = sizeof family_groups / sizeof *family_groups
@@ -31,15 +32,8 @@ static const struct family refused[] = {
     {"clusterlaunchcontrol", NULL, REFUSED, "an instruction of Blackwell"},
     {"multimem", NULL, REFUSED, "multicast memory is not modelled"},
     {"st.bulk", NULL, REFUSED, "bulk stores are not modelled yet"},
-    {"vadd", NULL, REFUSED, "video instructions are not modelled"},
-    {"vsub", NULL, REFUSED, "video instructions are not modelled"},
-    {"vabsdiff", NULL, REFUSED, "video instructions are not modelled"},
-    {"vmin", NULL, REFUSED, "video instructions are not modelled"},
-    {"vmax", NULL, REFUSED, "video instructions are not modelled"},
-    {"vshl", NULL, REFUSED, "video instructions are not modelled"},
-    {"vshr", NULL, REFUSED, "video instructions are not modelled"},
-    {"vmad", NULL, REFUSED, "video instructions are not modelled"},
-    {"vset", NULL, REFUSED, "video instructions are not modelled"},
+    {"vmad", NULL, REFUSED, "this video instruction is not modelled"},
+    {"vset", NULL, REFUSED, "this video instruction is not modelled"},
     {"alloca", NULL, REFUSED, "stacks of variable size are not modelled"},
 };
 

@@ -55,7 +55,7 @@ extern const struct family_group compare_families, convert_families, memory_fami
     atomic_families, address_families, warp_families, matrix_families, barrier_families,
     mbarrier_families, copy_families, bulk_families, tensor_copy_families, tensor_families,
     control_families, tensor_map_families, rounded_families, test_families, pack_families,
-    wmma_families, wmma_move_families;
+    wmma_families, wmma_move_families, video_families;
 
 /* Decodes d->source into d->op, or refuses it. */
 void instruction_decode(struct decoder *d);

@@ -15,8 +15,9 @@
  *     c PLACES
  *     ptx PLACES
  *
- * CODE is the exit code that a program would have, KIND the first hazard or -, PLACES its lines:
- * that of the kernel, and of headers those on the way. The results are compared byte for byte, the
+ * CODE is the exit code that a program would have, KIND the first hazard or -. PLACES are of each
+ * hazard, with a tab between two, its kind and its lines: that of the kernel, and of headers those
+ * on the way. The results are compared byte for byte, the
  * verdicts by their kinds. Ends with 1 if something differs, with 2 if nothing could be run, and
  * says how many runs and instructions there were.
  */
@@ -186,12 +187,23 @@ enum gemm_status __wrap_gemm_devices_end(void *stream) {
 struct outcome {
     enum exit_code code;
     char kind[48];
-    char places[600];
+    char places[1 << 14];
     uint64_t checksum;
 };
 
 /* Of the kernel's elements: bf16, or those that it is made for. */
 static enum gemm_type type = GEMM_BF16;
+
+static void say_places(char *text, size_t size) {
+    const char *kind, *file;
+    int line;
+    size_t used = 0;
+    for (int i = 0; used < size && hazards_get(i, &kind, &file, &line); ++i) {
+        const char *const chain = site_chain(file);
+        used += (size_t)snprintf(text + used, size - used, "%s%s %s:%d %s", i ? "\t" : "", kind,
+                                 source_name(file), line, chain ? chain : "");
+    }
+}
 
 static struct outcome run(const struct gemm_kernel *kernel, const struct check_run *r) {
     const struct backend_options options = {.type = type};
@@ -201,10 +213,8 @@ static struct outcome run(const struct gemm_kernel *kernel, const struct check_r
     checksum = 0;
     outcome.code = check_run_once(kernel, &options, r);
     if (outcome.code == EXIT_HAZARD && hazards_get(0, &kind, &file, &line)) {
-        const char *const chain = site_chain(file);
         snprintf(outcome.kind, sizeof outcome.kind, "%s", kind);
-        snprintf(outcome.places, sizeof outcome.places, "%s:%d %s", source_name(file), line,
-                 chain ? chain : "");
+        say_places(outcome.places, sizeof outcome.places);
     }
     outcome.checksum = checksum;
     return outcome;

@@ -5,6 +5,7 @@ each as C and, by nvcc, as PTX, and makes the recorded run of each by both route
 Prints a line for each that differs, and how many there were of each sort:
 
     same        the same kind of hazard at the same line of the kernel, or a wrong result by both
+    later       the line that one route names first is one of those that the other names behind it
     other line  the same kind of hazard, of another line
     other kind  two hazards of different kinds: other schedules, or a cause that shows first elsewhere
     other run   by the PTX only in another run of --check's list
@@ -127,12 +128,13 @@ def judge(breaks, options, edit, configuration, number):
     if not found:
         return Result("no verdict", edit, f"exit code {run.returncode}\n{run.stderr[-1500:]}")
     c, c_kind, ptx, ptx_kind, same, c_places, ptx_places = found.groups()
-    words = c_kind == "data-race" != ptx_kind and of_words(c_places, breaks)
+    reports = [r.split("\t") for r in (c_places, ptx_places)]
+    words = c_kind == "data-race" != ptx_kind and of_words(reports[0][0], breaks)
     search = make("search").returncode if ptx == CLEAN != c and not words else 0
     if search < 0:
         return Result("no verdict", edit, f"the search ends with signal {-search}")
     elsewhere = search == 1
-    text = f"c {c} {c_kind} {c_places}, ptx {ptx} {ptx_kind} {ptx_places}, run {number} of {kernel}"
+    text = f"c {c} {reports[0][0]}, ptx {ptx} {reports[1][0]}, run {number} of {kernel}"
     if options.only:
         text += "\n" + run.stderr
     if edit.code in MOVED:
@@ -147,8 +149,13 @@ def judge(breaks, options, edit, configuration, number):
         return Result("moved", edit, text)
     if same != "same":
         return Result("missed" if CLEAN in (c, ptx) else "other kind", edit, text)
-    both = [set(places(p, edit, breaks)) for p in (c_places, ptx_places)]
-    return Result("same" if both[0] & both[1] or not any(both) else "other line", edit, text)
+    first = [set(places(r[0], edit, breaks)) for r in reports]
+    every = [set(places(" ".join(of for of in r if of.split(" ")[0] == c_kind), edit, breaks))
+             for r in reports]
+    if first[0] & first[1] or not any(first):
+        return Result("same", edit, text)
+    later = first[0] & every[1] or first[1] & every[0]
+    return Result("later" if later else "other line", edit, text)
 
 
 def main():
