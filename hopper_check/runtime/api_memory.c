@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/errors.h"
+#include "runtime/graphs.h"
 #include "runtime/launching.h"
 #include "runtime/memory.h"
 #include "runtime/modules.h"
@@ -15,7 +16,7 @@ cudaError_t cudaMalloc(void **pointer, size_t bytes) {
 }
 
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
-    (void)stream;
+    if (capture_of(stream)) launch_uses(stream); /* which refuses it */
     return errors_note(memory_new(pointer, bytes, "cudaMallocAsync", BLOCK_DEVICE));
 }
 
@@ -56,7 +57,7 @@ cudaError_t cudaFreeHost(void *pointer) {
     return errors_note(memory_free(pointer, KIND(BLOCK_PINNED)));
 }
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
-    (void)stream;
+    if (capture_of(stream)) launch_uses(stream);
     return errors_note(memory_free(pointer, KIND(BLOCK_DEVICE)));
 }
 
@@ -137,14 +138,22 @@ cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvi
 
 /* ---- copies ---- */
 
+/* What a stream is given, or its capture. */
+static cudaError_t give(const void *stream, const struct rows *r) {
+    if (capture_of(stream)) return errors_note(capture_rows(stream, r));
+    launch_uses(stream);
+    return errors_note(r->from ? memory_copy_rows(r->to, r->to_pitch, r->from, r->from_pitch,
+                                                  r->width, r->height, r->kind)
+                               : memory_fill(r->to, r->to_pitch, r->value, 1, r->width, r->height));
+}
+
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
     return errors_note(memory_copy(to, from, bytes, kind));
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream) {
-    launch_uses(stream);
-    return errors_note(memory_copy(to, from, bytes, kind));
+    return give(stream, &(struct rows){to, from, bytes, bytes, bytes, 1, kind, 0});
 }
 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
@@ -155,8 +164,8 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
 
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                 size_t bytes, cudaStream_t stream) {
-    launch_uses(stream);
-    return cudaMemcpyPeer(to, to_device, from, from_device, bytes);
+    (void)to_device, (void)from_device;
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
@@ -167,8 +176,7 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, enum cudaMemcpyKind kind,
                               cudaStream_t stream) {
-    launch_uses(stream);
-    return errors_note(memory_copy_rows(to, to_pitch, from, from_pitch, width, height, kind));
+    return give(stream, &(struct rows){to, from, to_pitch, from_pitch, width, height, kind, 0});
 }
 
 /* ---- fills ---- */
@@ -178,8 +186,8 @@ cudaError_t cudaMemset(void *to, int value, size_t bytes) {
 }
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream) {
-    launch_uses(stream);
-    return errors_note(memory_fill(to, 0, (uint32_t)value, 1, bytes, 1));
+    return give(stream,
+                &(struct rows){.to = to, .width = bytes, .height = 1, .value = (uint32_t)value});
 }
 
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
@@ -188,8 +196,11 @@ cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t
 
 cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
-    launch_uses(stream);
-    return errors_note(memory_fill(to, pitch, (uint32_t)value, 1, width, height));
+    return give(stream, &(struct rows){.to = to,
+                                       .to_pitch = pitch,
+                                       .width = width,
+                                       .height = height,
+                                       .value = (uint32_t)value});
 }
 
 /* ---- variables ---- */
@@ -225,12 +236,14 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, siz
 
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
                                     size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream) {
-    launch_uses(stream);
-    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+    void *to;
+    const cudaError_t error = cudaGetSymbolAddress(&to, symbol);
+    return error ? error : cudaMemcpyAsync((char *)to + offset, from, bytes, kind, stream);
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
                                       enum cudaMemcpyKind kind, cudaStream_t stream) {
-    launch_uses(stream);
-    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+    void *from;
+    const cudaError_t error = cudaGetSymbolAddress(&from, symbol);
+    return error ? error : cudaMemcpyAsync(to, (char *)from + offset, bytes, kind, stream);
 }

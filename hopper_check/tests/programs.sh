@@ -21,7 +21,7 @@ ptx='-gencode arch=compute_90a,code=compute_90a -cudart shared'
 
 # shellcheck disable=SC2086 # $ptx is a list of options
 {
-for program in saxpy race host product unusual pointers faults early fences owners turns; do build $program $program $ptx; done
+for program in saxpy race host product unusual pointers faults early fences owners turns graphs; do build $program $program $ptx; done
 build blas blas $ptx -lcublas -lcublasLt
 build driver driver $ptx -lcuda
 build im2col im2col $ptx -lcuda
@@ -67,6 +67,12 @@ expect 0 'clean' ./turns
 expect 4 'in doubt: lower-ctas-first' --doubtful on ./turns
 expect 4 'in CUDA C++ cudaOccupancyMaxActiveBlocksPerMultiprocessor()' ./turns upward
 expect 4 'cuda::ptx::mbarrier_try_wait_parity(sem_acquire, scope_cluster, ...)' ./turns remote
+
+# Captured graphs: what is launched is what was captured, and it is judged.
+expect 0 'clean' ./graphs
+expect 0 '6 runs, 48 launches' ./graphs
+expect 4 'in launch 2, of turn' ./graphs race
+expect 5 'a capture of a stream does not take all calls' ./graphs alloc
 
 # A kernel of the book, as the page says.
 root=$here/../..
