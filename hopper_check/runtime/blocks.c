@@ -23,8 +23,8 @@ enum { GAP = 1 << 20 };
 static struct block blocks[MOST_BLOCKS];
 static int count;
 static volatile bool any_open;
-/* Pages that may still be taken from the host and given back, so that this takes a tenth of a second
- * of a run at most; from then on no touch of its is noticed. */
+/* Pages that may still be taken from the host and given back, so that this takes some tenths of a
+ * second of a run at most; from then on no touch of its is noticed. */
 static size_t pages_left = (size_t)1 << 19;
 
 /* ---- pages ---- */

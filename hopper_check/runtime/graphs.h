@@ -1,6 +1,6 @@
 /*
- * graphs.h: graphs that are captured from streams. What a captured stream is given becomes a node in
- * place of being done; a launch of the graph does the nodes in the order of the host's calls.
+ * graphs.h: graphs that are captured from streams. What a captured stream is given becomes a node
+ * in place of being done; a launch of the graph does the nodes in the order of the host's calls.
  */
 #ifndef RUNTIME_GRAPHS_H
 #define RUNTIME_GRAPHS_H

@@ -1,5 +1,5 @@
-// graphs.cu [WHAT]: graphs that are captured from streams. WHAT: `race`, a kernel of the graph has one;
-// `alloc`, what a capture does not take.
+// graphs.cu [WHAT]: graphs that are captured from streams. WHAT: `race`, a kernel of the graph has
+// one; `alloc`, what a capture does not take.
 #include <cstdio>
 #include <cstring>
 

@@ -1,5 +1,5 @@
-// owners.cu [WHAT]: whose memory is it? The host may touch what is pinned, managed or registered, and
-// each kind has its own function that frees it. WHAT: the host touches memory of the GPU.
+// owners.cu [WHAT]: whose memory is it? The host may touch what is pinned, managed or registered,
+// and each kind has its own function that frees it. WHAT: the host touches memory of the GPU.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
