@@ -44,10 +44,20 @@ cudaError_t cudaHostUnregister(void *pointer) {
     return errors_note(error == cudaErrorInvalidValue ? cudaErrorHostMemoryNotRegistered : error);
 }
 
-cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
+static size_t pitch_of(size_t width) {
     enum { PITCH_ALIGNMENT = 512 };
-    *pitch = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+    return (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+}
+
+cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
+    *pitch = pitch_of(width);
     return errors_note(memory_new(pointer, *pitch * height, "cudaMallocPitch", BLOCK_DEVICE));
+}
+
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *box, struct cudaExtent extent) {
+    *box = (struct cudaPitchedPtr){NULL, pitch_of(extent.width), extent.width, extent.height};
+    return errors_note(memory_new(&box->ptr, box->pitch * extent.height * extent.depth,
+                                  "cudaMalloc3D", BLOCK_DEVICE));
 }
 
 cudaError_t cudaFree(void *pointer) {
@@ -178,6 +188,26 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
                               cudaStream_t stream) {
     return give(stream, &(struct rows){to, from, to_pitch, from_pitch, width, height, kind, 0});
 }
+
+static char *corner(struct cudaPitchedPtr box, struct cudaPos at) {
+    return (char *)box.ptr + (at.z * box.ysize + at.y) * box.pitch + at.x;
+}
+
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream) {
+    cudaError_t error = cudaSuccess;
+    if (p->srcArray || p->dstArray)
+        session_refuse(REFUSED_INCOMPLETE, "copies to and from an array are not modelled");
+    for (size_t z = 0; z < p->extent.depth && !error; ++z) {
+        const struct cudaPos from = {p->srcPos.x, p->srcPos.y, p->srcPos.z + z};
+        const struct cudaPos to = {p->dstPos.x, p->dstPos.y, p->dstPos.z + z};
+        error = give(stream, &(struct rows){corner(p->dstPtr, to), corner(p->srcPtr, from),
+                                            p->dstPtr.pitch, p->srcPtr.pitch, p->extent.width,
+                                            p->extent.height, p->kind, 0});
+    }
+    return error;
+}
+
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) { return cudaMemcpy3DAsync(p, NULL); }
 
 /* ---- fills ---- */
 
