@@ -55,6 +55,7 @@ expect 4 'the host writes cudaMallocAsync 2 + 4, which' ./owners write
 expect 4 'the host reads cudaMalloc 1 + 4, which' ./owners copy
 expect 4 "in the host's code, before any launch" ./owners first
 expect 1 'crashed in its host code, by signal 11' ./owners other # behind the block
+expect 4 'write of 4 bytes at cudaMallocAsync 2 + 0, which has been freed' ./owners freed
 build marked owners $ptx -g
 address=$("$check" ./marked read 2>&1 | sed -n 's/.*addr2line -Cfe //p')
 if command -v addr2line >/dev/null; then
