@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/errors.h"
+#include "runtime/graphs.h"
 #include "runtime/launching.h"
 #include "runtime/memory.h"
 #include "runtime/session.h"
@@ -133,7 +134,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void *host, dim3 grid, dim3 block,
 }
 
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data) {
-    (void)stream;
+    if (capture_of(stream)) return errors_note(capture_call(stream, function, data));
     launches_ahead_complete();
     function(data);
     return cudaSuccess;

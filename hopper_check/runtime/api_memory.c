@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/errors.h"
+#include "runtime/graphs.h"
 #include "runtime/launching.h"
 #include "runtime/memory.h"
 #include "runtime/modules.h"
@@ -15,7 +16,7 @@ cudaError_t cudaMalloc(void **pointer, size_t bytes) {
 }
 
 cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream) {
-    (void)stream;
+    if (capture_of(stream)) launch_uses(stream); /* which refuses it */
     return errors_note(memory_new(pointer, bytes, "cudaMallocAsync", BLOCK_DEVICE));
 }
 
@@ -43,10 +44,20 @@ cudaError_t cudaHostUnregister(void *pointer) {
     return errors_note(error == cudaErrorInvalidValue ? cudaErrorHostMemoryNotRegistered : error);
 }
 
-cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
+static size_t pitch_of(size_t width) {
     enum { PITCH_ALIGNMENT = 512 };
-    *pitch = (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+    return (width + PITCH_ALIGNMENT - 1) / PITCH_ALIGNMENT * PITCH_ALIGNMENT;
+}
+
+cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height) {
+    *pitch = pitch_of(width);
     return errors_note(memory_new(pointer, *pitch * height, "cudaMallocPitch", BLOCK_DEVICE));
+}
+
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *box, struct cudaExtent extent) {
+    *box = (struct cudaPitchedPtr){NULL, pitch_of(extent.width), extent.width, extent.height};
+    return errors_note(memory_new(&box->ptr, box->pitch * extent.height * extent.depth,
+                                  "cudaMalloc3D", BLOCK_DEVICE));
 }
 
 cudaError_t cudaFree(void *pointer) {
@@ -56,7 +67,7 @@ cudaError_t cudaFreeHost(void *pointer) {
     return errors_note(memory_free(pointer, KIND(BLOCK_PINNED)));
 }
 cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream) {
-    (void)stream;
+    if (capture_of(stream)) launch_uses(stream);
     return errors_note(memory_free(pointer, KIND(BLOCK_DEVICE)));
 }
 
@@ -137,14 +148,22 @@ cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvi
 
 /* ---- copies ---- */
 
+/* What a stream is given, or its capture. */
+static cudaError_t give(const void *stream, const struct rows *r) {
+    if (capture_of(stream)) return errors_note(capture_rows(stream, r));
+    launch_uses(stream);
+    return errors_note(r->from ? memory_copy_rows(r->to, r->to_pitch, r->from, r->from_pitch,
+                                                  r->width, r->height, r->kind)
+                               : memory_fill(r->to, r->to_pitch, r->value, 1, r->width, r->height));
+}
+
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind) {
     return errors_note(memory_copy(to, from, bytes, kind));
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                             cudaStream_t stream) {
-    launch_uses(stream);
-    return errors_note(memory_copy(to, from, bytes, kind));
+    return give(stream, &(struct rows){to, from, bytes, bytes, bytes, 1, kind, 0});
 }
 
 cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device,
@@ -155,8 +174,8 @@ cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_d
 
 cudaError_t cudaMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
                                 size_t bytes, cudaStream_t stream) {
-    launch_uses(stream);
-    return cudaMemcpyPeer(to, to_device, from, from_device, bytes);
+    (void)to_device, (void)from_device;
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream);
 }
 
 cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch,
@@ -167,9 +186,28 @@ cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t fro
 cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
                               size_t width, size_t height, enum cudaMemcpyKind kind,
                               cudaStream_t stream) {
-    launch_uses(stream);
-    return errors_note(memory_copy_rows(to, to_pitch, from, from_pitch, width, height, kind));
+    return give(stream, &(struct rows){to, from, to_pitch, from_pitch, width, height, kind, 0});
 }
+
+static char *corner(struct cudaPitchedPtr box, struct cudaPos at) {
+    return (char *)box.ptr + (at.z * box.ysize + at.y) * box.pitch + at.x;
+}
+
+cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *p, cudaStream_t stream) {
+    cudaError_t error = cudaSuccess;
+    if (p->srcArray || p->dstArray)
+        session_refuse(REFUSED_INCOMPLETE, "copies to and from an array are not modelled");
+    for (size_t z = 0; z < p->extent.depth && !error; ++z) {
+        const struct cudaPos from = {p->srcPos.x, p->srcPos.y, p->srcPos.z + z};
+        const struct cudaPos to = {p->dstPos.x, p->dstPos.y, p->dstPos.z + z};
+        error = give(stream, &(struct rows){corner(p->dstPtr, to), corner(p->srcPtr, from),
+                                            p->dstPtr.pitch, p->srcPtr.pitch, p->extent.width,
+                                            p->extent.height, p->kind, 0});
+    }
+    return error;
+}
+
+cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *p) { return cudaMemcpy3DAsync(p, NULL); }
 
 /* ---- fills ---- */
 
@@ -178,8 +216,8 @@ cudaError_t cudaMemset(void *to, int value, size_t bytes) {
 }
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream) {
-    launch_uses(stream);
-    return errors_note(memory_fill(to, 0, (uint32_t)value, 1, bytes, 1));
+    return give(stream,
+                &(struct rows){.to = to, .width = bytes, .height = 1, .value = (uint32_t)value});
 }
 
 cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height) {
@@ -188,8 +226,11 @@ cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t
 
 cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height,
                               cudaStream_t stream) {
-    launch_uses(stream);
-    return errors_note(memory_fill(to, pitch, (uint32_t)value, 1, width, height));
+    return give(stream, &(struct rows){.to = to,
+                                       .to_pitch = pitch,
+                                       .width = width,
+                                       .height = height,
+                                       .value = (uint32_t)value});
 }
 
 /* ---- variables ---- */
@@ -225,12 +266,14 @@ cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, siz
 
 cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes,
                                     size_t offset, enum cudaMemcpyKind kind, cudaStream_t stream) {
-    launch_uses(stream);
-    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
+    void *to;
+    const cudaError_t error = cudaGetSymbolAddress(&to, symbol);
+    return error ? error : cudaMemcpyAsync((char *)to + offset, from, bytes, kind, stream);
 }
 
 cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset,
                                       enum cudaMemcpyKind kind, cudaStream_t stream) {
-    launch_uses(stream);
-    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+    void *from;
+    const cudaError_t error = cudaGetSymbolAddress(&from, symbol);
+    return error ? error : cudaMemcpyAsync(to, (char *)from + offset, bytes, kind, stream);
 }

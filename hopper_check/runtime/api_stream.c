@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "runtime/errors.h"
+#include "runtime/graphs.h"
 #include "runtime/launching.h"
 #include "runtime/session.h"
 #include "sim/order/launches_ahead.h"
@@ -15,6 +16,7 @@ struct CUstream_st {
 
 struct CUevent_st {
     double milliseconds;
+    uint64_t captured; /* where in a capture it was recorded; 0: in none */
 };
 
 /* ---- streams ---- */
@@ -35,13 +37,14 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
     return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    (void)stream;
+    if (capture_of(stream)) return errors_note(cudaErrorStreamCaptureUnsupported);
     launches_ahead_complete();
     return errors_note(errors_lost());
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) { return cudaStreamSynchronize(stream); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
-    (void)stream, (void)event, (void)flags;
+    (void)flags;
+    if (event && event->captured) return errors_note(capture_wait(stream, event->captured));
     launches_ahead_complete();
     return errors_note(errors_lost());
 }
@@ -56,10 +59,6 @@ cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned *flags) {
 cudaError_t cudaStreamGetDevice(cudaStream_t stream, int *device) {
     (void)stream;
     return *device = 0, cudaSuccess;
-}
-cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
-    (void)stream;
-    return *status = cudaStreamCaptureStatusNone, cudaSuccess;
 }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void *data,
                                   unsigned flags) {
@@ -82,8 +81,10 @@ cudaError_t cudaEventDestroy(cudaEvent_t event) {
     return cudaSuccess;
 }
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-    (void)stream, (void)flags;
+    (void)flags;
     if (!event) return errors_note(cudaErrorInvalidResourceHandle);
+    event->captured = capture_record(stream);
+    if (event->captured) return cudaSuccess;
     launches_ahead_complete();
     event->milliseconds = launch_milliseconds();
     return errors_note(errors_lost());
@@ -92,7 +93,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     return cudaEventRecordWithFlags(event, stream, 0);
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    (void)event;
+    if (event && event->captured) return errors_note(cudaErrorCapturedEvent);
     launches_ahead_complete();
     return errors_note(errors_lost());
 }

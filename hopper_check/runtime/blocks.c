@@ -23,8 +23,8 @@ enum { GAP = 1 << 20 };
 static struct block blocks[MOST_BLOCKS];
 static int count;
 static volatile bool any_open;
-/* Pages that may still be taken from the host and given back, so that this takes a tenth of a second
- * of a run at most; from then on no touch of its is noticed. */
+/* Pages that may still be taken from the host and given back, so that this takes some tenths of a
+ * second of a run at most; from then on no touch of its is noticed. */
 static size_t pages_left = (size_t)1 << 19;
 
 /* ---- pages ---- */
@@ -44,8 +44,17 @@ static void *map(size_t bytes) {
     return NULL;
 }
 
+/* The addresses of a freed block are nobody's, so that one who still has a pointer to it is told of
+ * that. Only a program that frees terabytes gets them again. */
 static void unmap(unsigned char *base, size_t bytes) {
-    munmap(base - GAP, pages(bytes) + 2 * (size_t)GAP);
+    static size_t reserved;
+    static const size_t most = (size_t)8 << 40;
+    const size_t all = pages(bytes) + 2 * (size_t)GAP;
+    reserved += all;
+    if (reserved > most ||
+        mmap(base - GAP, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+             -1, 0) == MAP_FAILED)
+        munmap(base - GAP, all);
 }
 
 static void protect(struct block *block, int how) {

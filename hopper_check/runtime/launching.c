@@ -8,6 +8,7 @@
 #include "runtime/blocks.h"
 #include "runtime/errors.h"
 #include "runtime/estimate.h"
+#include "runtime/graphs.h"
 #include "runtime/outputs.h"
 #include "runtime/progress.h"
 #include "runtime/session.h"
@@ -154,6 +155,9 @@ static void tell_end(void) {
 void launch_uses(const void *stream) {
     static const void *first;
     static bool any;
+    if (capture_of(stream))
+        session_refuse(REFUSED_INCOMPLETE, "a capture of a stream does not take all calls: copies, "
+                                           "fills, launches and host functions of the runtime's");
     if (stream == cudaStreamLegacy) stream = NULL; /* two names of the default stream */
     if (!any) first = stream;
     any = true;
@@ -207,7 +211,10 @@ cudaError_t launch_request(const struct request *r) {
     if (!error) error = shape(k, r, &task.launch);
     if (!error && r->cooperative) error = cooperate(k, &task.launch);
     if (!error) error = parameters(k, r);
-    if (!error) error = run(k, r->stream);
+    const void *const packed = task.args + sizeof(struct gemm_args);
+    if (!error)
+        error = capture_of(r->stream) ? capture_launch(r, packed, k->function->param_bytes)
+                                      : run(k, r->stream);
     session_leave();
     return error;
 }

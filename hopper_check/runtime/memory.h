@@ -13,7 +13,7 @@
 cudaError_t memory_new(void **pointer, size_t bytes, const char *what, enum block_kind kind);
 /* The program's own memory, until memory_free(). */
 cudaError_t memory_register(void *pointer, size_t bytes, const char *what);
-/* Of one of these kinds; of another it fails, and people are told which function is the right one. */
+/* Of one of these kinds; of another it fails, and people are told which function is right. */
 #define KIND(kind) (1u << (kind))
 cudaError_t memory_free(void *pointer, unsigned kinds);
 /* Is it in global memory? `left`: bytes from there to the end of its block. */

@@ -21,7 +21,7 @@ ptx='-gencode arch=compute_90a,code=compute_90a -cudart shared'
 
 # shellcheck disable=SC2086 # $ptx is a list of options
 {
-for program in saxpy race host product unusual pointers faults early fences owners turns; do build $program $program $ptx; done
+for program in saxpy race host product unusual pointers faults early fences owners turns graphs; do build $program $program $ptx; done
 build blas blas $ptx -lcublas -lcublasLt
 build driver driver $ptx -lcuda
 build im2col im2col $ptx -lcuda
@@ -56,6 +56,7 @@ expect 4 'the host writes cudaMallocAsync 2 + 4, which' ./owners write
 expect 4 'the host reads cudaMalloc 1 + 4, which' ./owners copy
 expect 4 "in the host's code, before any launch" ./owners first
 expect 1 'crashed in its host code, by signal 11' ./owners other # behind the block
+expect 4 'write of 4 bytes at cudaMallocAsync 2 + 0, which has been freed' ./owners freed
 build marked owners $ptx -g
 address=$("$check" ./marked read 2>&1 | sed -n 's/.*addr2line -Cfe //p')
 if command -v addr2line >/dev/null; then
@@ -68,6 +69,12 @@ expect 0 'clean' ./turns
 expect 4 'in doubt: lower-ctas-first' --doubtful on ./turns
 expect 4 'in CUDA C++ cudaOccupancyMaxActiveBlocksPerMultiprocessor()' ./turns upward
 expect 4 'cuda::ptx::mbarrier_try_wait_parity(sem_acquire, scope_cluster, ...)' ./turns remote
+
+# Captured graphs: what is launched is what was captured, and it is judged.
+expect 0 'clean' ./graphs
+expect 0 '6 runs, 48 launches' ./graphs
+expect 4 'in launch 2, of turn' ./graphs race
+expect 5 'a capture of a stream does not take all calls' ./graphs alloc
 
 # A kernel of the book, as the page says.
 root=$here/../..

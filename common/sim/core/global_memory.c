@@ -90,10 +90,22 @@ bool global_adopt(void *memory, size_t bytes, const char *label) {
     return true;
 }
 
+/* The last that were freed: who accesses one is told its name. */
+enum { FREED = 256 };
+static struct allocation freed[FREED];
+static int freed_count;
+
+static const struct allocation *find_freed(uintptr_t address) {
+    for (int i = 0; i < FREED; ++i)
+        if (address - freed[i].base < freed[i].bytes) return &freed[i];
+    return NULL;
+}
+
 void global_free(void *memory) {
     for (int i = 0; i < allocation_count; ++i) {
         if (allocations[i].base != (uintptr_t)memory) continue;
         const struct allocation *const a = &allocations[i];
+        freed[freed_count++ % FREED] = *a;
         give_back(a->cells, a->cells_bytes);
         if (!a->adopted) give_back((unsigned char *)memory - GAP, with_gaps(a->bytes));
         for (--allocation_count; i < allocation_count; ++i)
@@ -108,6 +120,7 @@ void global_free_all(void) {
         global_free((void *)allocations[0].base);
     free(allocations);
     allocations = NULL;
+    memset(freed, 0, sizeof freed);
     memset(next_address, 0, sizeof next_address);
     several = false;
 }
@@ -142,28 +155,36 @@ void global_let_write_to(const void *pointer) {
 
 void (*global_outside)(const void *pointer, size_t bytes, enum sim_access access);
 
+static void say_outside(const struct allocation *before, uintptr_t address, size_t bytes,
+                        enum sim_access access) {
+    const char *const verb = access == SIM_READ ? "read" : "write";
+    const struct allocation *const old = find_freed(address);
+    if (global_outside)
+        global_outside((const void *)address, bytes, access);
+    else if (before && address - before->base < before->bytes + GAP)
+        sim_hazard("global-bounds", NULL,
+                   "%s of %zu bytes at %s + %zu, which has %zu bytes\n"
+                   "    Check rows against m or n and columns against the matrix's width "
+                   "before the access.",
+                   verb, bytes, before->label, (size_t)(address - before->base), before->bytes);
+    else if (old)
+        sim_hazard("global-bounds", NULL, "%s of %zu bytes at %s + %zu, which has been freed", verb,
+                   bytes, old->label, (size_t)(address - old->base));
+    else
+        sim_hazard("global-bounds", NULL,
+                   "%s of %zu bytes at %p, which lies in no allocation\n"
+                   "    Check the pointer and what is added to it: is an index negative, or too "
+                   "narrow for its product?",
+                   verb, bytes, (void *)address);
+}
+
 /* Finds the allocation and reports what is wrong with the access. */
 static __attribute__((noinline)) enum global_kind check_slowly(uintptr_t address, size_t bytes,
                                                                enum sim_access access) {
     struct allocation *found = find(address);
     if (!found || address - found->base > found->bytes ||
         bytes > found->bytes - (address - found->base)) {
-        if (global_outside)
-            global_outside((const void *)address, bytes, access);
-        else if (found && address - found->base < found->bytes + GAP)
-            sim_hazard("global-bounds", NULL,
-                       "%s of %zu bytes at %s + %zu, which has %zu bytes\n"
-                       "    Check rows against m or n and columns against the matrix's width "
-                       "before the access.",
-                       access == SIM_READ ? "read" : "write", bytes, found->label,
-                       (size_t)(address - found->base), found->bytes);
-        else
-            sim_hazard(
-                "global-bounds", NULL,
-                "%s of %zu bytes at %p, which lies in no allocation\n"
-                "    Check the pointer and what is added to it: is an index negative, or too "
-                "narrow for its product?",
-                access == SIM_READ ? "read" : "write", bytes, (void *)address);
+        say_outside(found, address, bytes, access);
         return GLOBAL_REFUSED;
     }
     if (access == SIM_WRITE && found->kind != GLOBAL_WRITABLE) {

@@ -145,6 +145,9 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t operation_a
     if (!handle) return CUBLAS_STATUS_NOT_INITIALIZED;
     if (compute == CUBLAS_COMPUTE_64F || compute == CUBLAS_COMPUTE_32I)
         hopper_check_refuse("a product of cuBLAS that is summed in fp64 or in whole numbers");
+    enum cudaStreamCaptureStatus captured;
+    cudaStreamIsCapturing(handle->stream, &captured);
+    if (captured) hopper_check_refuse("cuBLAS in the capture of a stream, for which");
     hopper_check_begin();
     const cublasStatus_t status = multiply(
         m, n, k, get(alpha, scale, 0), (struct operand){a, type_a, lda, operation_a},

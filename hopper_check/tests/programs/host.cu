@@ -61,6 +61,25 @@ int main() {
     REQUIRE(pinned[9] == 9 * 5 + 3 && managed == 6);
     CHECK(cudaMemcpyFromSymbol(&number, variable, sizeof number));
     REQUIRE(number == 3);
+    static int box[3][4][5], back[2][3][5]; // of the box all but its first plane and first row
+    for (int i = 0; i < 60; ++i)
+        box[0][0][i] = i;
+    cudaPitchedPtr cube;
+    CHECK(cudaMalloc3D(&cube, make_cudaExtent(sizeof box[0][0], 4, 3)));
+    REQUIRE(cube.pitch >= sizeof box[0][0] && cube.ysize == 4);
+    cudaMemcpy3DParms copies = {};
+    copies.srcPtr = make_cudaPitchedPtr(box, sizeof box[0][0], sizeof box[0][0], 4);
+    copies.dstPtr = cube;
+    copies.extent = make_cudaExtent(sizeof box[0][0], 4, 3);
+    copies.kind = cudaMemcpyHostToDevice;
+    CHECK(cudaMemcpy3D(&copies));
+    copies.srcPtr = cube;
+    copies.srcPos = make_cudaPos(0, 1, 1);
+    copies.dstPtr = make_cudaPitchedPtr(back, sizeof back[0][0], sizeof back[0][0], 3);
+    copies.extent = make_cudaExtent(sizeof back[0][0], 3, 2);
+    copies.kind = cudaMemcpyDeviceToHost;
+    CHECK(cudaMemcpy3DAsync(&copies, one));
+    REQUIRE(back[0][0][0] == box[1][1][0] && back[1][2][4] == box[2][3][4]);
     static int own[64]; // the program's memory, registered
     CHECK(cudaHostRegister(own, sizeof own, cudaHostRegisterDefault));
     REQUIRE(cudaHostRegister(own, sizeof own, 0) == cudaErrorHostMemoryAlreadyRegistered);

@@ -1,5 +1,5 @@
-// owners.cu [WHAT]: whose memory is it? The host may touch what is pinned, managed or registered, and
-// each kind has its own function that frees it. WHAT: the host touches memory of the GPU.
+// owners.cu [WHAT]: whose memory is it? The host may touch what is pinned, managed or registered,
+// and each kind has its own function that frees it. WHAT: the host touches memory of the GPU.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,7 +17,7 @@ __device__ int variable;
 
 int main(int arguments, char **argument) {
     const char *const what = arguments > 1 ? argument[1] : "";
-    int *device, *pinned, *managed, *pooled, own, registered[64], copy[64];
+    int *device, *pinned, *managed, *pooled, *again, own, registered[64], copy[64];
     void *symbol;
     cudaMalloc(&device, 64 * sizeof *device);
     cudaMallocAsync(&pooled, 64 * sizeof *pooled, 0);
@@ -32,6 +32,11 @@ int main(int arguments, char **argument) {
     if (!strcmp(what, "read")) return device[0];
     if (!strcmp(what, "write")) pooled[1] = 0;
     if (!strcmp(what, "copy")) memcpy(copy, device + 1, 2 * arguments); // not inlined
+    if (!strcmp(what, "freed")) {
+        cudaFreeAsync(pooled, 0);
+        cudaMalloc(&again, 64 * sizeof *again);
+        count<<<1, 64>>>(pooled);
+    }
     if (!strcmp(what, "other")) return *(volatile int *)(device + 64 * 1024);
     cudaMemcpy(copy, device, sizeof copy, cudaMemcpyDeviceToHost);
     bool right = copy[9] == 9 && managed[9] == 9;

@@ -1,5 +1,6 @@
-// turns.cu [WHAT]: CTAs that take turns by their index, more of them than fit at once. WHAT: `upward`, a
-// CTA waits for the next one; `remote`, a peer's release that is waited for with the scope of a CTA.
+// turns.cu [WHAT]: CTAs that take turns by their index, more of them than fit at once. WHAT:
+// `upward`, a CTA waits for the next one; `remote`, a peer's release that is waited for with the
+// scope of a CTA.
 #include <cooperative_groups.h>
 #include <cstdio>
 #include <cstring>
