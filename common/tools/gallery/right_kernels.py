@@ -60,12 +60,10 @@ class Runner:
         run, runs = self.workshop.run(path, "all" if self.options.all else "spread")
         if run.returncode or not runs:
             return f"crash ({run.returncode})", len(runs), run.stderr
-        code = int(runs[-1][-1])
-        if code == 0:
+        verdict = report.verdict_of(int(runs[-1][-1]), run.stderr)
+        if verdict == report.VERIFIED:
             return "", len(runs), ""
-        hazard = report.HAZARD.search(run.stderr)
-        kind = hazard.group(1) if code == report.EXIT_HAZARD and hazard else f"exit code {code}"
-        return kind, len(runs), " ".join(runs[-1]) + "\n" + run.stderr
+        return verdict, len(runs), " ".join(runs[-1]) + "\n" + run.stderr
 
     def unfit(self, right):
         """What keeps an edit from applying; None: nothing."""
