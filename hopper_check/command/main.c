@@ -58,7 +58,9 @@ static struct ptx_module *read_module(const char *path) {
     struct ptx_module *const module = ptx_parse(path, text, error, sizeof error);
     free(text);
     if (!module) fprintf(stderr, "hopper_check: %s\n", error);
-    return module && target_is_known(module) ? module : NULL;
+    if (!module || target_is_known(module)) return module;
+    ptx_free(module);
+    return NULL;
 }
 
 /* What cannot be executed, each opcode once, with its line. */
@@ -183,12 +185,13 @@ static bool complete_launch(struct launch *l) {
     return launch_acceptable(l);
 }
 
-static enum exit run(struct options *o) {
+static enum exit run_entry(struct options *o, struct ptx_module *module) {
     char error[1024] = "";
-    struct ptx_module *const module = read_module(o->ptx);
-    struct ptx_function *const f = module ? ptx_entry(module, o->entry, error, sizeof error) : NULL;
-    if (module && !f) fprintf(stderr, "hopper_check: %s\n", error);
-    if (!f) return EXIT_BAD_INPUT;
+    struct ptx_function *const f = ptx_entry(module, o->entry, error, sizeof error);
+    if (!f) {
+        fprintf(stderr, "hopper_check: %s\n", error);
+        return EXIT_BAD_INPUT;
+    }
     const struct program *const p = program_of(module, f);
     o->launch.program = p;
     if (p->refusals) {
@@ -222,9 +225,15 @@ static enum exit run(struct options *o) {
     printf("%s: %s: %d run%s, %llu instructions of threads, %d finding%s\n", f->name,
            word_of(worst), runs, runs == 1 ? "" : "s", (unsigned long long)o->launch.executed,
            findings_count(), findings_count() == 1 ? "" : "s");
-    if (o->json && !write_json(o, runs, worst)) return EXIT_BAD_INPUT;
+    return o->json && !write_json(o, runs, worst) ? EXIT_BAD_INPUT : worst;
+}
+
+static enum exit run(struct options *o) {
+    struct ptx_module *const module = read_module(o->ptx);
+    if (!module) return EXIT_BAD_INPUT;
+    const enum exit code = run_entry(o, module);
     ptx_free(module);
-    return worst;
+    return code;
 }
 
 static bool is_command(const char *word) {

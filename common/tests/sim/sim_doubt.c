@@ -77,7 +77,7 @@ STORE_TILE(unfenced, , )
 KERNEL(64, 1) misaligned(KERNEL_ARGS args) {
     SHARED_MEMORY(struct doubt_smem);
     for (int i = me(); i < 2 * 64; i += 64)
-        st_shared_b128(&shared->tile[0][8 * i], some_chunk);
+        st_shared_b128(&shared->tile[i / 64][8 * (i % 64)], some_chunk);
     fence_proxy_async();
     __syncthreads();
     if (me() == 0) {

@@ -267,6 +267,7 @@ static void store(struct sim_shared_pointer pointer, const struct tma_map *use, 
     const struct tensor_map_fields f = use->fields;
     const uint32_t bytes = tensor_map_box_bytes(&f);
     sim_hazard_context(use->global ? tma_map_story : NULL, use->global);
+    const bool writable = tma_check_global(&f, row, column, SIM_WRITE); /* may end the launch */
     struct bulk_state *const bulk = bulk_of(thread);
     struct store *const store = host_zeroed(1, sizeof *store, "a TMA store");
     store->box = host_zeroed(1, bytes, "a TMA store");
@@ -280,7 +281,7 @@ static void store(struct sim_shared_pointer pointer, const struct tma_map *use, 
     store->row = row;
     store->column = column;
     store->reduction = reduction;
-    store->writable = tma_check_global(&f, row, column, SIM_WRITE);
+    store->writable = writable;
     const int home = sim_home_of(f.base);
     store->busy = time_tma_store(thread->cta, home, bytes);
     store->busy.end += use->fetch;

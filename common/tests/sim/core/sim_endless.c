@@ -148,7 +148,9 @@ static void expect_ends(void) {
 
 static enum gemm_status launch_smallest(const void *kernel, const char *name, int splits,
                                         void *stream) {
-    const struct gemm_args args = {.m = 1, .n = 1, .k = 1, .splits = splits};
+    static const element_t no_allocation[8];
+    const struct gemm_args args = {
+        .a = no_allocation + 8, .m = 1, .n = 1, .k = 1, .splits = splits};
     const struct gemm_launch launch = {.kernel = kernel,
                                        .name = name,
                                        .grid = 1,
