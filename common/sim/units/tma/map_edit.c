@@ -158,10 +158,9 @@ static void edit(struct tensor_map *map, enum sim_map_field field, int ordinal, 
     static const struct tensor_map zeros;
     struct tensor_map_fields fields = {0};
     if (memcmp(map, &zeros, MAP_BYTES) != 0 && !tensor_map_decode(map, &fields))
-        sim_fatal(
-            "tensor-map", sim_thread(),
-            "tensormap.replace: what lies there is no tensor map\n"
-            "    copy the whole of one there first, or zeros and replace every field");
+        sim_fatal("tensor-map", sim_thread(),
+                  "tensormap.replace: what lies there is no tensor map\n"
+                  "    copy the whole of one there first, or zeros and replace every field");
     replace(&fields, field, ordinal, value);
     tensor_map_write(map, &fields);
     sim_advance(TENSOR_MAP_REPLACE_CYCLES);
