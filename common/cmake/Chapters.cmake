@@ -63,7 +63,10 @@ function(chapter directory)
   declare_chapter()
   # The steps first, in their order.
   list(REMOVE_ITEM labels ${ARG_STEPS})
-  set(from FROM ${ARG_FROM}) # of the first
+  set(from "")
+  if(ARG_FROM) # of the first
+    set(from FROM ${ARG_FROM})
+  endif()
   foreach(label IN LISTS ARG_STEPS labels)
     declare_chapter_kernel()
     set(from "")

@@ -19,7 +19,7 @@ def places(block):
     """{(matrix, row, k): the number of its scale}, of elements whose neighbours are in other
     groups."""
     heads = ("static int rows_of_group(", "static int columns_of_group(",
-             "static float *place_of_scale(", "float scale_of(")
+             "static float *scale_at(", "float scale_of(")
     rows = c_table(f'''
 enum {{ SCALE_BLOCK = {block} }};
 struct scaled_operands {{ float *scale_a, *scale_b; int64_t scale_a_pitch, scale_b_pitch; }};

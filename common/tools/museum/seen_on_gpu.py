@@ -1,4 +1,4 @@
-"""seen_on_gpu.py: reads a recorded table of docs/results, such as h100-museum.tsv."""
+"""seen_on_gpu.py: reads a recorded table of docs/results, such as museum.tsv."""
 
 import json
 import os
