@@ -76,6 +76,7 @@ static struct launch replacement_of(const struct gemm_launch *launch) {
                            .grid = {launch->grid, 1, 1},
                            .block = {launch->threads, 1, 1},
                            .cluster = {launch->cluster, 1, 1},
+                           .early = launch->early != GEMM_IN_ORDER,
                            .dynamic_shared_bytes = (int)launch->smem_bytes,
                            .elect_any = true,
                            .branch_limit = BRANCH_LIMIT};

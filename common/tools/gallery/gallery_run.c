@@ -47,7 +47,7 @@ static const int spread[] = {1,  2,  3,  6,  7,  8,  9,  12, 16, 20, 26,
 
 /* The kernel may spin for ever. In time of the processor, however busy the machine is. */
 static void limit_run(void) {
-    enum { RUN_SECONDS = 60 }; /* one takes less than a second; many reports, or the sanitizers, ten */
+    enum { RUN_SECONDS = 60 }; /* one takes a second; with many reports ten */
     struct rusage used;
     struct rlimit limit;
     if (getrusage(RUSAGE_SELF, &used) || getrlimit(RLIMIT_CPU, &limit)) abort();
