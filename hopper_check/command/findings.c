@@ -19,7 +19,7 @@ static bool same_side(const struct sim_side *a, const struct sim_side *b) {
     return a->file == b->file && a->line == b->line;
 }
 
-void findings_add(const struct sim_hazard *hazard, const char *launch) {
+void findings_add(const struct sim_hazard *hazard, const char *launch, int number) {
     const uint64_t run = UINT64_C(1) << (runs - 1);
     if (!strcmp(hazard->kind, "not-modelled")) incomplete = true;
     for (int i = 0; i < count; ++i) {
@@ -40,12 +40,13 @@ void findings_add(const struct sim_hazard *hazard, const char *launch) {
                           .sides = hazard->sides,
                           .text = malloc(size),
                           .launch = launch ? source_keep(launch) : NULL,
+                          .launch_number = number,
                           .runs = run,
                           .reports = 1};
     if (f->text) memcpy(f->text, hazard->text, size);
 }
 
-static void note(const struct sim_hazard *hazard) { findings_add(hazard, NULL); }
+static void note(const struct sim_hazard *hazard) { findings_add(hazard, NULL, 0); }
 
 void findings_begin(void) {
     backend_hold_reports();
@@ -54,6 +55,15 @@ void findings_begin(void) {
 
 void findings_run(const char *name) {
     if (runs < MOST_RUNS) run_name[runs++] = source_keep(name);
+}
+
+const struct finding *findings_first(int *run) {
+    for (int i = 0; i < count; ++i)
+        if (!finding[i].suppressed) {
+            *run = __builtin_ctzll(finding[i].runs);
+            return &finding[i];
+        }
+    return NULL;
 }
 
 struct finding *findings_get(int i) {

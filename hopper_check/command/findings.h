@@ -16,6 +16,7 @@ struct finding {
     int sides;
     char *text;         /* of the first report */
     const char *launch; /* of it; NULL: not said */
+    int launch_number;  /* 1: the first; 0: of none */
     uint64_t runs;      /* bits */
     int reports;
     bool suppressed; /* left out of the count and of what is printed */
@@ -23,8 +24,9 @@ struct finding {
 
 /* From here on reports are gathered, and the simulator prints none. */
 void findings_begin(void);
-/* A report of the run. `launch` says where it was made, or is NULL: "launch 2, of saxpy". */
-void findings_add(const struct sim_hazard *hazard, const char *launch);
+/* A report of the run. `launch` says where it was made, or is NULL: "launch 2, of saxpy"; number: of
+ * that launch. */
+void findings_add(const struct sim_hazard *hazard, const char *launch, int number);
 /* The run that follows, as the list behind "found under" has it: "late". MOST_RUNS at most. */
 enum { MOST_RUNS = 64 };
 void findings_run(const char *name);
@@ -33,6 +35,8 @@ int findings_count(void);
 int findings_suppressed(void);
 /* NULL: there are no more. */
 struct finding *findings_get(int i);
+/* The first one that is not suppressed, and the first run with it; NULL: there is none. */
+const struct finding *findings_first(int *run);
 /* Has a run come to something that is not modelled? */
 bool findings_incomplete(void);
 /* The line in the kernel first, then the chain of calls from there into what is inlined. */

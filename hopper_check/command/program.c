@@ -65,11 +65,25 @@ static void judge(const struct run *run, int runs, int planned, struct summary *
     }
 }
 
+/* Of the launch with the first finding, or of the first one. */
+static bool make_page(const struct program_options *o, const char *path, struct summary *s) {
+    int run = 0;
+    const struct finding *const f = findings_first(&run);
+    const int launch = f ? f->launch_number : 1;
+    if (s->interrupted || !s->launches) return true;
+    if (launch && runs_report(o, path, run, launch)) s->page = launch;
+    if (!launch)
+        fprintf(stderr, "hopper_check: --report: the first finding is about no launch; there is no "
+                        "page\n");
+    return s->page != 0;
+}
+
 int program_main(int argc, char **argv) {
     static struct program_options o; /* large */
     static struct run run[MOST_RUNS];
     static struct summary s;
     char directory[PATH_MAX], path[PATH_MAX];
+    bool page = true;
     enum { INTERRUPTED = 130 };
     if (!program_options_parse(argc, argv, &o)) return EXIT_BAD_INPUT;
     if (!loader_find_runtime(directory, sizeof directory)) return EXIT_BAD_INPUT;
@@ -80,8 +94,10 @@ int program_main(int argc, char **argv) {
         if (runs < 0) return EXIT_BAD_INPUT;
         if (o.suppressions && !suppressions_apply(o.suppressions)) return EXIT_BAD_INPUT;
         judge(run, runs, o.runs, &s);
+        if (o.report) page = make_page(&o, path, &s);
     }
     if (!summary_write(&s, &o)) return EXIT_BAD_INPUT;
     if (s.interrupted) return INTERRUPTED;
+    if (!page && s.code == EXIT_CLEAN) return EXIT_BAD_INPUT;
     return s.code == EXIT_FINDINGS ? o.error_exitcode : (int)s.code;
 }

@@ -37,6 +37,9 @@ void program_options_help(FILE *out) {
         "  --error-exitcode N       the exit code of findings (default 4)\n"
         "  --log-file FILE          what is printed goes there\n"
         "  --json FILE, --sarif FILE   the findings\n"
+        "  --report DIRECTORY       one more run: a page of the launch with the first finding, "
+        "with\n"
+        "                           both lines, and each mbarrier step by step\n"
         "  --elect any              elect.sync takes the lane that the schedule says\n"
         "                           (default lowest)\n"
         "  --doubtful on|off        also the rules that are in doubt (default off)\n"
@@ -111,6 +114,7 @@ static bool parse_option(const char *name, const char *value, struct program_opt
     if (!strcmp(name, "--launch-count"))
         return small_number(name, value, 1, INT32_MAX, &o->filter.count);
     if (!strcmp(name, "--json")) return (o->json = value) != NULL;
+    if (!strcmp(name, "--report")) return (o->report = value) != NULL;
     if (!strcmp(name, "--sarif")) return (o->sarif = value) != NULL;
     if (!strcmp(name, "--log-file")) return (o->log_file = value) != NULL;
     if (!strcmp(name, "--suppressions")) return (o->suppressions = value) != NULL;

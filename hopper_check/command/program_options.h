@@ -31,6 +31,7 @@ struct program_options {
     struct launch_filter filter;
     int error_exitcode, print_limit;
     const char *json, *sarif, *log_file, *suppressions;
+    const char *report; /* a directory for the page of a launch */
 };
 
 /* False after a message on stderr. */

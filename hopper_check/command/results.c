@@ -68,7 +68,7 @@ static void add_finding(char **field, int fields, const struct results *r) {
                  r->kernel ? r->kernel : "?");
     else
         snprintf(launch, sizeof launch, "the host's code, before any launch");
-    findings_add(&hazard, launch);
+    findings_add(&hazard, launch, r->under_way ? r->number : 0);
 }
 
 static void begin_launch(char **field, const struct launch_filter *filter, struct results *r) {

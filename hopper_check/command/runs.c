@@ -43,9 +43,12 @@ static void say(const char *name, uint64_t value) {
     setenv(name, text, 1);
 }
 
-static void become(const struct program_options *o, int i, const char *path) {
+/* launch: that a page is made of; 0: none, and what the first run prints is seen. */
+static void become(const struct program_options *o, int i, const char *path, int launch) {
     char results[96];
     name_results(results, sizeof results, i);
+    if (launch) setenv(ENVIRONMENT_REPORT, o->report, 1);
+    say(ENVIRONMENT_REPORT_LAUNCH, (uint64_t)launch);
     setenv(ENVIRONMENT_RESULTS, results, 1);
     say(ENVIRONMENT_SMS, (uint64_t)o->sms);
     say(ENVIRONMENT_SCHEDULE, o->plan[i].schedule);
@@ -56,7 +59,7 @@ static void become(const struct program_options *o, int i, const char *path) {
     say(ENVIRONMENT_ELECT, o->elect_any);
     say(ENVIRONMENT_DOUBTFUL, o->doubtful);
     say(ENVIRONMENT_FOLLOW, o->follow_all);
-    if (i > 0) {
+    if (i > 0 || launch) {
         const int nowhere = open("/dev/null", O_RDWR);
         dup2(nowhere, STDIN_FILENO);
         dup2(nowhere, STDOUT_FILENO);
@@ -70,7 +73,7 @@ static void become(const struct program_options *o, int i, const char *path) {
     _exit(127);
 }
 
-static pid_t start(const struct program_options *o, int i, const char *path) {
+static pid_t start(const struct program_options *o, int i, const char *path, int launch) {
     char results[96];
     name_results(results, sizeof results, i);
     const int file = open(results, O_WRONLY | O_CREAT | O_EXCL, 0600);
@@ -78,20 +81,30 @@ static pid_t start(const struct program_options *o, int i, const char *path) {
     close(file);
     fflush(NULL);
     const pid_t child = fork();
-    if (child == 0) become(o, i, path);
+    if (child == 0) become(o, i, path, launch);
     return child;
 }
 
-/* A finding, or what every run will come to. */
-static bool is_enough(int i) {
+/* Is there a line that begins with this word? */
+static bool has_said(int i, const char *what) {
     char results[96], word[16];
     bool found = false;
     name_results(results, sizeof results, i);
     FILE *const in = fopen(results, "r");
     while (in && !found && fscanf(in, "%15s%*[^\n]", word) == 1)
-        found = !strcmp(word, "finding") || !strcmp(word, "refused");
+        found = !strcmp(word, what);
     if (in) fclose(in);
     return found;
+}
+
+/* A finding, or what every run will come to. */
+static bool is_enough(int i) { return has_said(i, "finding") || has_said(i, "refused"); }
+
+static bool make_directory(void) {
+    snprintf(directory, sizeof directory, "/tmp/hopper_check.XXXXXX");
+    if (mkdtemp(directory)) return true;
+    fprintf(stderr, "hopper_check: no directory for results: %s\n", strerror(errno));
+    return false;
 }
 
 /* ---- all of them ---- */
@@ -136,11 +149,7 @@ static void read_all(const struct program_options *o, struct run *run, int count
 
 int runs_make(const struct program_options *o, const char *path, struct run *run) {
     struct state s = {.last = o->runs - 1};
-    snprintf(directory, sizeof directory, "/tmp/hopper_check.XXXXXX");
-    if (!mkdtemp(directory)) {
-        fprintf(stderr, "hopper_check: no directory for results: %s\n", strerror(errno));
-        return -1;
-    }
+    if (!make_directory()) return -1;
     watch_interrupts();
     for (int i = 0; i < o->runs; ++i) {
         const struct planned_run *const p = &o->plan[i];
@@ -153,7 +162,7 @@ int runs_make(const struct program_options *o, const char *path, struct run *run
     }
     while (s.under_way > 0 || (s.next <= s.last && !interrupted)) {
         if (s.next <= s.last && s.under_way < o->jobs && !interrupted) {
-            const pid_t pid = start(o, s.next, path);
+            const pid_t pid = start(o, s.next, path, 0);
             if (pid < 0) break;
             s.pid[s.next++] = pid;
             ++s.under_way;
@@ -167,6 +176,27 @@ int runs_make(const struct program_options *o, const char *path, struct run *run
     const int kept = s.next <= s.last ? s.next : s.last + 1;
     read_all(o, run, kept);
     return kept;
+}
+
+bool runs_report(const struct program_options *o, const char *path, int run, int launch) {
+    static const struct launch_filter none = {.count = 0};
+    struct results said;
+    char results[96];
+    int status;
+    if (!make_directory()) return false;
+    const pid_t pid = start(o, run, path, launch);
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        if (interrupted) kill(pid, SIGKILL);
+    const bool made = has_said(run, "page");
+    name_results(results, sizeof results, run);
+    if (!made) results_read(results, &none, &said);
+    unlink(results);
+    rmdir(directory);
+    if (!made)
+        fprintf(stderr, "hopper_check: --report: %s\n",
+                said.why ? said.why
+                         : "the program has not ended the launch again; there is no page");
+    return made;
 }
 
 /* ---- what a run says ---- */

@@ -25,20 +25,15 @@ static const char *plural(uint64_t count) { return count == 1 ? "" : "s"; }
 
 /* The first run with a finding, made again. */
 static void print_replay(FILE *out, const struct program_options *o) {
-    const struct finding *f = NULL;
-    for (int i = 0; (f = findings_get(i)) && f->suppressed; ++i) {
-    }
-    for (int i = 0; f && i < o->runs; ++i) {
-        if (!(f->runs >> i & 1)) continue;
-        fprintf(out, "to see the first again: hopper_check --schedule %s",
-                schedule_names[o->plan[i].schedule]);
-        if (o->plan[i].schedule == SCHEDULE_RANDOM)
-            fprintf(out, " --seed %llu", (unsigned long long)o->plan[i].seed);
-        for (char **word = o->program; *word; ++word)
-            fprintf(out, " %s", *word);
-        fputc('\n', out);
-        return;
-    }
+    int run;
+    if (!findings_first(&run)) return;
+    fprintf(out, "to see the first again: hopper_check --schedule %s",
+            schedule_names[o->plan[run].schedule]);
+    if (o->plan[run].schedule == SCHEDULE_RANDOM)
+        fprintf(out, " --seed %llu", (unsigned long long)o->plan[run].seed);
+    for (char **word = o->program; *word; ++word)
+        fprintf(out, " %s", *word);
+    fputc('\n', out);
 }
 
 static void print(FILE *out, const struct summary *s, const struct program_options *o) {
@@ -61,6 +56,7 @@ static void print(FILE *out, const struct summary *s, const struct program_optio
     if (findings_suppressed()) fprintf(out, ", and %d suppressed", findings_suppressed());
     fputc('\n', out);
     if (findings) print_replay(out, o);
+    if (s->page) fprintf(out, "launch %d, step by step: %s/index.html\n", s->page, o->report);
     if (findings && s->runs < o->runs && !s->interrupted)
         fprintf(out, "%d of %d runs were made; --keep-going makes all\n", s->runs, o->runs);
 }

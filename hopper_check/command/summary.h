@@ -12,6 +12,7 @@ struct summary {
     char why[2200];    /* a sentence, if the code is none of clean and findings */
     const char *under; /* the run that it is about; NULL: there was only one */
     bool interrupted;
+    int page; /* the number of the launch that --report has made one of; 0: of none */
     int runs, launches;
     uint64_t executed, checked;
 };

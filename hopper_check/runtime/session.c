@@ -150,6 +150,8 @@ static void open_session(void) {
                                .branch_limit = setting(ENVIRONMENT_BRANCHES, 0),
                                .launch_limit = (double)setting(ENVIRONMENT_SECONDS, 0),
                                .elect_any = setting(ENVIRONMENT_ELECT, 0) != 0,
+                               .report = getenv(ENVIRONMENT_REPORT),
+                               .report_launch = (int)setting(ENVIRONMENT_REPORT_LAUNCH, 0),
                                .follow_all = setting(ENVIRONMENT_FOLLOW, 0) != 0,
                                .doubtful = setting(ENVIRONMENT_DOUBTFUL, 0) != 0};
     static const struct backend_options options = {.type = GEMM_BF16};

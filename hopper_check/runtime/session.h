@@ -17,6 +17,8 @@ struct session {
     uint64_t seed, step_limit, branch_limit;
     double launch_limit; /* seconds that a launch may take; 0: any */
     bool elect_any, doubtful;
+    const char *report; /* report_page.h: the directory, or NULL */
+    int report_launch;
     bool follow_all; /* memory that a launch only reads, too */
 };
 

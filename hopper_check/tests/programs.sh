@@ -105,6 +105,13 @@ expect 4 '' --json race.json --sarif race.sarif --log-file race.log ./race
 grep -q '"verdict": "findings"' race.json && grep -q '"ruleId": "data-race"' race.sarif &&
     grep -q '"startLine": 7' race.sarif && grep -q '^findings: 2' race.log ||
     { echo "race.json, race.sarif or race.log is not as it should be"; failed=1; }
+# The page of a launch: what was found in it, its barriers, and steps instead of times.
+expect 4 'launch 1, step by step: page/index.html' --report page ./race
+grep -q '"kind":"data-race"' page/index.html && grep -q '"tick":"step"' page/index.html ||
+    { echo "page/index.html is not the page of the race"; failed=1; }
+expect 0 'launch 1, step by step' --schedule late --report clean ./chapter
+grep -q '"barriers":\[{' clean/index.html || { echo "clean/index.html has no barriers"; failed=1; }
+expect 2 "cannot write into '/proc/page'" --schedule time --report /proc/page ./chapter
 expect 4 '' --jobs 1 --keep-going --json again.json ./race
 expect 4 '' --jobs 3 --keep-going --json third.json ./race
 cmp again.json third.json || failed=1

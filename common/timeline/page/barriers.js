@@ -42,10 +42,11 @@ const eventCount = which => eventsOf(which).length;
 
 /* Event i: when it began, what is known when it is over, and whose it is. */
 function eventOf(which, i) {
-  const {first, last} = eventsOf(which)[i], threads = [];
+  const {first, last} = eventsOf(which)[i];
+  const threads = new Set(); /* in a loop around try_wait one begins again and again */
   for (let record = first; record <= last; ++record)
-    threads.push(recordOf(which, record).byThread);
-  return {...recordOf(which, last), cycle: recordOf(which, first).cycle, threads};
+    threads.add(recordOf(which, record).byThread);
+  return {...recordOf(which, last), cycle: recordOf(which, first).cycle, threads: [...threads]};
 }
 
 function who(event, own) {
@@ -277,6 +278,7 @@ function startBarriers() {
   byId("barrier-tick").textContent = data.info.tick;
   const steps = view.steps.filter(step => step.timeline.barriers.length);
   byId("no-barriers").hidden = steps.length > 0;
+  if (data.info.simulated) byId("no-barriers").textContent = "This run has no mbarrier.";
   byId("barrier-view").hidden = steps.length === 0;
   if (steps.length === 0) return;
   for (const step of steps)

@@ -196,10 +196,10 @@ function drawHeading(pen, heading) {
   const nameWidth = pen.measureText(step.name).width;
   pen.font = "12px system-ui, sans-serif";
   pen.fillStyle = view.colors.soft;
-  let note = core && core.count ?
-               `${step.timeline.busy_means} ${
-                 percent(coverage(core, view.from, Math.min(view.to, step.end)))} of this view` :
-               "Tensor Core not used";
+  let note = !core || !core.count       ? "Tensor Core not used" :
+               data.info.tick === "step" ? "" : /* steps have no length */
+                                           `${step.timeline.busy_means} ${
+                 percent(coverage(core, view.from, Math.min(view.to, step.end)))} of this view`;
   if (view.from >= step.end) note = "ended";
   const left = view.narrow ? 8 : view.width - RIGHT - pen.measureText(note).width;
   pen.fillText(note, left, view.narrow ? y + 28 : y + 12);
@@ -207,7 +207,7 @@ function drawHeading(pen, heading) {
   const {tile, cluster} = step.timeline,
         technique = `${step.timeline.technique || ""}; tile ${tile.join(" \u00d7 ")}${
           cluster > 1 ? `, cluster of ${cluster}` : ""}`;
-  if (8 + nameWidth + 12 + pen.measureText(technique).width < left - 12)
+  if (tile[0] && 8 + nameWidth + 12 + pen.measureText(technique).width < left - 12)
     pen.fillText(technique, 8 + nameWidth + 12, y + 12);
 }
 

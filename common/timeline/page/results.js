@@ -22,13 +22,14 @@ const percent = share => (100 * share).toFixed(share < 0.0995 ? 1 : 0) + " %";
 
 function showRun() {
   const info = data.info, parts = [];
-  parts.push(info.device, `${info.m} \u00d7 ${info.n} \u00d7 ${info.k}`, info.dtype);
+  parts.push(info.device, info.m && `${info.m} \u00d7 ${info.n} \u00d7 ${info.k}`, info.dtype);
   if (info.input) parts.push(info.input + " input");
   if (info.power_limit_w) parts.push(`power limit ${info.power_limit_w} W`);
   if (info.driver) parts.push("driver " + info.driver);
   if (info.toolkit) parts.push("CUDA " + info.toolkit);
   const badge = element("span", {class: "badge"}, info.simulated ? "simulated" : "measured");
   byId("run").append(badge, parts.filter(Boolean).join(", "));
+  byId("shares").hidden = !info.m;
   if (info.command) byId("run").append(element("br"), element("code", {}, info.command));
 }
 
@@ -102,7 +103,7 @@ function showResults() {
 
 function showTable(table, rows) {
   const columns = resultColumns(rows);
-  const head = element("tr", {}, element("th", {}, "chapter"));
+  const head = element("tr", {}, element("th", {}, data.info.m ? "chapter" : "kernel"));
   for (const [title] of columns) head.append(element("th", {class: "number"}, title));
   head.append(element("th", {}, "result"));
   table.append(element("thead", {}, head));
