@@ -165,8 +165,39 @@ static void land_loads(const struct intervals *copies, struct loads *loads) {
     }
 }
 
+/* As many tracks as loads are in flight at a time, up to a dozen. */
+static void build_copies(struct timeline *timeline, const struct cta_record *cta,
+                         struct intervals *copies) {
+    enum { MOST_TRACKS = 12 };
+    int left = copies->count;
+    if (left) qsort(copies->at, (size_t)left, sizeof *copies->at, by_interval);
+    for (int i = 0; i < MOST_TRACKS && left > 0; ++i) {
+        struct track *const track = timeline_new_track(timeline, cta, TRACK_COPIES, -1);
+        int64_t end = 0;
+        snprintf(track->name, sizeof track->name, "loads %d", i);
+        for (int j = 0; j < copies->count; ++j) {
+            struct interval *const copy = &copies->at[j];
+            if (copy->end < 0 || copy->begin < end) continue;
+            end = copy->end;
+            timeline_add_span(track, (struct span){.begin = copy->begin,
+                                                   .end = end,
+                                                   .kind = SPAN_LOAD,
+                                                   .role = -1,
+                                                   .k_tile = -1,
+                                                   .tile = -1});
+            copy->end = -1; /* it is drawn */
+            --left;
+        }
+        timeline_finish_track(timeline, track);
+    }
+}
+
 void timeline_build_slots(struct timeline *timeline, struct cta_record *cta) {
     struct loads loads = {0};
+    if (!timeline->tile_k) {
+        build_copies(timeline, cta, &cta->busy[UNIT_COPY]);
+        return;
+    }
     collect_loads(timeline, cta, &loads);
     observe_loads(cta, &loads);
     struct intervals *copies = &cta->busy[UNIT_COPY];

@@ -73,6 +73,7 @@ enum track_kind {
     TRACK_PROMOTION,   /* promotions of a role */
     TRACK_SPECIAL,     /* the special-function units, for a role */
     TRACK_SUMS,        /* a set of sums in tensor memory */
+    TRACK_COPIES,      /* loads one behind the other, of a kernel whose stages are not known */
 };
 
 struct span {

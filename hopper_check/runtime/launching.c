@@ -134,7 +134,7 @@ static cudaError_t parameters(const struct kernel *k, const struct request *r) {
 static enum gemm_status enqueue(const struct contender *self, const struct gemm_problem *problem,
                                 void *stream) {
     (void)problem, (void)stream;
-    page_begin(self->name, launches);
+    page_begin(self->name, count(task.launch.cluster), launches);
     const enum gemm_status status = launch_run(&task.launch, task.args, task.bytes);
     page_end();
     return status;

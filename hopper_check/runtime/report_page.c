@@ -30,12 +30,13 @@ static void take_name(const char *kernel) {
     if (!used) snprintf(name, sizeof name, "kernel");
 }
 
-void page_begin(const char *kernel, int number) {
+void page_begin(const char *kernel, int cluster, int number) {
     static struct gemm_kernel traced;
     static const struct gemm_problem problem;
     if (!session_get()->report || number != session_get()->report_launch) return;
     take_name(kernel);
     traced.name = name;
+    traced.cluster = cluster;
     recording = true;
     sim_recording_begin(&traced, &problem);
 }

@@ -110,7 +110,8 @@ expect 4 'launch 1, step by step: page/index.html' --report page ./race
 grep -q '"kind":"data-race"' page/index.html && grep -q '"tick":"step"' page/index.html ||
     { echo "page/index.html is not the page of the race"; failed=1; }
 expect 0 'launch 1, step by step' --schedule late --report clean ./chapter
-grep -q '"barriers":\[{' clean/index.html || { echo "clean/index.html has no barriers"; failed=1; }
+grep -q '"barriers":\[{' clean/index.html && grep -q '"name":"loads 0"' clean/index.html ||
+    { echo "clean/index.html has no barriers, or no loads"; failed=1; }
 expect 2 "cannot write into '/proc/page'" --schedule time --report /proc/page ./chapter
 expect 4 '' --jobs 1 --keep-going --json again.json ./race
 expect 4 '' --jobs 3 --keep-going --json third.json ./race
