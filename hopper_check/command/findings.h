@@ -24,8 +24,8 @@ struct finding {
 
 /* From here on reports are gathered, and the simulator prints none. */
 void findings_begin(void);
-/* A report of the run. `launch` says where it was made, or is NULL: "launch 2, of saxpy"; number: of
- * that launch. */
+/* A report of the run. `launch` says where it was made, or is NULL: "launch 2, of saxpy"; number:
+ * of that launch. */
 void findings_add(const struct sim_hazard *hazard, const char *launch, int number);
 /* The run that follows, as the list behind "found under" has it: "late". MOST_RUNS at most. */
 enum { MOST_RUNS = 64 };

@@ -21,8 +21,8 @@ struct run {
 int runs_make(const struct program_options *options, const char *path, struct run *run);
 bool runs_interrupted(void);
 
-/* The run-th of those that are planned, once more, for the page of its launch with this number. False
- * after a message. */
+/* The run-th of those that are planned, once more, for the page of its launch with this number.
+ * False after a message. */
 bool runs_report(const struct program_options *options, const char *path, int run, int launch);
 
 /* What a run says: EXIT_CLEAN, or why not, in a sentence; findings are not looked at. */

@@ -17,7 +17,7 @@
 static bool recording;
 static char name[64]; /* of the kernel, as a file's name can have it */
 
-/* Without its parameters; what stands before the last :: and the arguments of a template go, too. */
+/* Without its parameters, the arguments of a template, and what stands before the last ::. */
 static void take_name(const char *kernel) {
     size_t used = 0;
     for (const char *c = kernel; *c && *c != '(' && *c != '<' && used + 1 < sizeof name; ++c) {

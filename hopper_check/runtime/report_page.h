@@ -6,8 +6,9 @@
 #ifndef RUNTIME_REPORT_PAGE_H
 #define RUNTIME_REPORT_PAGE_H
 
-/* Around a launch, the number-th of the program (1: the first), with clusters of so many CTAs. Nothing
- * happens unless the command has asked for this one. page_end() writes the page, or refuses. */
+/* Around a launch, the number-th of the program (1: the first), with clusters of so many CTAs.
+ * Nothing happens unless the command has asked for this one. page_end() writes the page, or
+ * refuses. */
 void page_begin(const char *kernel, int cluster, int number);
 void page_end(void);
 
