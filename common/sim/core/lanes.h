@@ -15,7 +15,7 @@ void sim_lanes_collective(enum sim_ended ended, const char *name, uint32_t mask,
 /* `lane` is about to read a register of `from`, which has not come: ends the launch if it was ever
  * there. */
 void sim_lanes_check_source(const struct sim_warp *warp, int lane, int from);
-/* Those with an operand exchange registers, by shfl, vote, match or redux. */
+/* Those with an operand exchange registers, by shfl, vote, match or redux, or wait for wgmmas. */
 void sim_lanes_exchanged(struct sim_warp *warp, void *const operand[WARP_SIZE]);
 /* A thread has ended: what waits for no other lane is executed. */
 void lanes_thread_exit(struct sim_thread *thread);

@@ -1,5 +1,5 @@
 /*
- * exchange.h: lanes that exchange registers, by shfl, vote, match or redux.
+ * exchange.h: lanes that exchange registers, by shfl, vote, match or redux, or wait for wgmmas.
  *
  * Each lane waits for the others, but of the instructions that do so bar.warp.sync alone orders
  * their accesses to memory. Kernels rely on the others all the same, so whether these order

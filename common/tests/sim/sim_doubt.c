@@ -197,10 +197,10 @@ KERNEL(64, 1) all_lanes_write(KERNEL_ARGS args) {
 
 /* ---- an exchange of registers between the accesses of two lanes ---- */
 
-#define LANE_0_TO_5(name, before, between)                                                         \
-    KERNEL(64, 1) name(KERNEL_ARGS args) {                                                         \
+#define LANE_0_TO_5(threads, name, before, between)                                                \
+    KERNEL(threads, 1) name(KERNEL_ARGS args) {                                                    \
         SHARED_MEMORY(struct doubt_smem);                                                          \
-        uint32_t *const word = (uint32_t *)shared->tile[me() / 32];                                \
+        uint32_t *const word = (uint32_t *)shared->tile[0] + me() / 32;                            \
         (void)args;                                                                                \
         before;                                                                                    \
         if (me() % 32 == 0) st_shared_b32(word, 1 + me());                                         \
@@ -208,8 +208,10 @@ KERNEL(64, 1) all_lanes_write(KERNEL_ARGS args) {
         if (me() % 32 == 5) (void)ld_shared_b32(word);                                             \
         __syncthreads();                                                                           \
     }
-LANE_0_TO_5(exchanged_between, , (void)__shfl_sync(~0u, me(), 0))
-LANE_0_TO_5(exchanged_before, (void)__shfl_sync(~0u, me(), 0), )
+LANE_0_TO_5(64, exchanged_between, , (void)__shfl_sync(~0u, me(), 0))
+LANE_0_TO_5(64, exchanged_before, (void)__shfl_sync(~0u, me(), 0), )
+LANE_0_TO_5(128, waited_between, , wgmma_wait_group(0))
+LANE_0_TO_5(128, waited_before, wgmma_wait_group(0), )
 
 KERNEL(64, 1) exchanged_elsewhere(KERNEL_ARGS args) {
     SHARED_MEMORY(struct doubt_smem);
@@ -588,6 +590,8 @@ int main(void) {
     in_doubt(LAUNCH(exchanged_behind_a_wait, 64, 1), "data-race", DOUBT_EXCHANGE);
     in_doubt(LAUNCH(exchanged_behind_a_load, 64, 1), "data-race", DOUBT_EXCHANGE);
     beyond_doubt(LAUNCH(exchanged_before, 64, 1), "data-race");
+    in_doubt(LAUNCH(waited_between, 128, 1), "data-race", DOUBT_EXCHANGE);
+    beyond_doubt(LAUNCH(waited_before, 128, 1), "data-race");
     beyond_doubt(LAUNCH(exchanged_elsewhere, 64, 1), "data-race");
     beyond_doubt(LAUNCH(both_warps_write, 64, 1), "data-race");
     beyond_doubt(LAUNCH(lanes_write_in_turn, 64, 1), "data-race");

@@ -21,6 +21,7 @@
 #include "sim/core/doubt.h"
 #include "sim/core/events.h"
 #include "sim/core/hazards.h"
+#include "sim/core/lanes.h"
 #include "sim/core/state.h"
 #include "sim/core/storage.h"
 #include "sim/cost/timing_model.h"
@@ -291,6 +292,7 @@ static bool check_fragments(struct sim_warp *warp, void *const operand[WARP_SIZE
                        "A registers of the wgmma at %s:%d were changed before the wait for it\n"
                        "    wait first, or load the next fragments into other registers",
                        source_name(op->file), op->line);
+    sim_lanes_exchanged(warp, operand);
     return true;
 }
 
