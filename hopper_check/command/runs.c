@@ -85,20 +85,20 @@ static pid_t start(const struct program_options *o, int i, const char *path, int
     return child;
 }
 
-/* Is there a line that begins with this word? */
-static bool has_said(int i, const char *what) {
+/* Is there a line that begins with one of two words? */
+static bool has_said(int i, const char *one, const char *other) {
     char results[96], word[16];
     bool found = false;
     name_results(results, sizeof results, i);
     FILE *const in = fopen(results, "r");
     while (in && !found && fscanf(in, "%15s%*[^\n]", word) == 1)
-        found = !strcmp(word, what);
+        found = !strcmp(word, one) || !strcmp(word, other);
     if (in) fclose(in);
     return found;
 }
 
 /* A finding, or what every run will come to. */
-static bool is_enough(int i) { return has_said(i, "finding") || has_said(i, "refused"); }
+static bool is_enough(int i) { return has_said(i, "finding", "refused"); }
 
 static bool make_directory(void) {
     snprintf(directory, sizeof directory, "/tmp/hopper_check.XXXXXX");
@@ -187,15 +187,16 @@ bool runs_report(const struct program_options *o, const char *path, int run, int
     const pid_t pid = start(o, run, path, launch);
     while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         if (interrupted) kill(pid, SIGKILL);
-    const bool made = has_said(run, "page");
+    const bool made = has_said(run, "page", "page");
     name_results(results, sizeof results, run);
-    if (!made) results_read(results, &none, &said);
-    unlink(results);
-    rmdir(directory);
-    if (!made)
+    if (!made) {
+        results_read(results, &none, &said);
         fprintf(stderr, "hopper_check: --report: %s\n",
                 said.why ? said.why
                          : "the program has not ended the launch again; there is no page");
+    }
+    unlink(results);
+    rmdir(directory);
     return made;
 }
 

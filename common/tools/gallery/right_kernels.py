@@ -100,8 +100,8 @@ def main():
     kernels = [kernel for kernel in kernels if options.only in describe(*kernel)]
     total = failures = 0
     for one in right:
-        problem = runner.unfit(one)
-        if problem and (one,) not in kernels:
+        problem = None if (one,) in kernels else runner.unfit(one)  # run() fits the others
+        if problem:
             failures += 1
             print(f"{describe(one)}\n    {problem}", flush=True)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
